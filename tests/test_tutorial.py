@@ -291,7 +291,7 @@ def serve_it(person, steps):
     second.await_words("Check out the dashboard")
     third = person.open("first")
     third.type(person.put(serve))
-    third.await_words("is being served")
+    third.await_words("are being served")
     person.follow(alarms)
     return second, third
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from crowdcover.flows.printed_json import writes_json_logs
 from crowdcover.storage.places.outages import ask_again, wait_out_outages
 
-ADDRESS = "PREFECT_API_URL"
+SERVER_VARIABLE = "PREFECT_API_URL"
 # Files of the working folder that may hold settings of Prefect, beside its profiles.
 _ANSWERS_WITHIN = 10.0  # seconds
 _FILES = (".env", "prefect.toml", "pyproject.toml")
@@ -17,7 +17,7 @@ _FILES = (".env", "prefect.toml", "pyproject.toml")
 
 def is_server_named() -> bool:
     """Whether the environment or a file of Prefect's settings names a server."""
-    if os.environ.get(ADDRESS):
+    if os.environ.get(SERVER_VARIABLE):
         return True
     if not any(_mentions_prefect(path) for path in _list_setting_files() if path.is_file()):
         return False

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowdcover.flows.launch.named_server import ADDRESS, await_server, is_server_named
+from crowdcover.flows.launch.named_server import SERVER_VARIABLE, await_server, is_server_named
 from crowdcover.flows.launch.standing import find_untouched_release
 from crowdcover.flows.printed_json import writes_json_logs
 from crowdcover.storage.places.place import Place, place_of
@@ -78,7 +78,7 @@ def release_alone(plan: "ReleasePlan", *, quiet: bool) -> str:
         from crowdcover.tasks.orchestration.stage import log_line
 
     with about_plan(plan.name), write_plain_log(quiet=quiet, as_json=writes_json_logs()):
-        log_line(f"no Prefect server is named ({ADDRESS}): the vault alone keeps this run")
+        log_line(f"no Prefect server is named ({SERVER_VARIABLE}): the vault alone keeps this run")
         return release_plan(plan).folder
 
 

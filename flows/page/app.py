@@ -30,7 +30,7 @@ _DONE: tuple[tuple[str, Work], ...] = (
     ("/plan", plan_views.edit_columns),
     ("/plan/text", plan_views.edit_text),
     ("/plan/save", plan_views.save_plan),
-    ("/plan/values", plan_views.count_values),
+    ("/plan/values", plan_views.show_value_counts),
     ("/try", job_views.start_try),
     ("/try/stop", job_views.stop_try),
     ("/make", job_views.start_making),

@@ -10,7 +10,7 @@ from crowdcover.flows.page.edits import (
     list_columns,
     list_marked_sections,
     list_stated_limits,
-    list_texts,
+    list_stated_texts,
     name_answer,
     name_limit,
     name_missing_text,
@@ -114,7 +114,7 @@ def view_plan(text: str, values: SourceValues) -> PlanView:
         mix=str(privacy.get("mix", "")),
         sensitive=tuple(each.name for each in columns if each.role == "sensitive"),
         notes=tuple(_list_own_comments(privacy)),
-        limits=tuple(_list_limits(_table_of(document, "checks"), kind)),
+        limits=tuple(_list_column_limits(_table_of(document, "checks"), kind)),
     )
 
 
@@ -134,7 +134,10 @@ def _list_questions(document: PlanTable, kind: str) -> Iterator[QuestionRow]:
                 mark,
                 words.get(mark, ""),
                 str(stated) if isinstance(stated := section.get(mark), (str, int)) else "",
-                tuple((name_missing_text(text), text) for text in list_texts(place, section, mark)),
+                tuple(
+                    (name_missing_text(text), text)
+                    for text in list_stated_texts(place, section, mark)
+                ),
             )
 
 
@@ -148,7 +151,7 @@ def _find_questions(annotation: Any) -> Mapping[str, str]:
     return found
 
 
-def _list_limits(checks: PlanTable, kind: str) -> Iterator[LimitRow]:
+def _list_column_limits(checks: PlanTable, kind: str) -> Iterator[LimitRow]:
     """The limits that are numbers, in the words of the reference."""
     section = kind_called(kind).sections["checks"][0] if kind in KINDS else LimitsSection
     known = section.list_limits()

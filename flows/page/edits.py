@@ -88,7 +88,7 @@ def name_answer(place: tuple[str, ...], mark: str) -> str:
     return f"about:{mark}" if place == ("about",) else ""
 
 
-def list_texts(place: tuple[str, ...], section: PlanTable, mark: str) -> list[str]:
+def list_stated_texts(place: tuple[str, ...], section: PlanTable, mark: str) -> list[str]:
     """The texts that may mean that a value is not given, where a question is about them."""
     stated = section.get("missing")
     is_asked = (place, mark) == (("source",), "missing") and isinstance(stated, list)
@@ -237,7 +237,7 @@ def _keep_missing_texts(
     place: tuple[str, ...], section: PlanTable, form: Mapping[str, str]
 ) -> None:
     """Take texts out of the list that a person no longer ticks."""
-    texts = list_texts(place, section, "missing")
+    texts = list_stated_texts(place, section, "missing")
     kept = [text for text in texts if name_missing_text(text) in form]
     if kept != texts:
         section["missing"] = kept

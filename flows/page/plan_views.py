@@ -78,7 +78,7 @@ def save_plan(session: Session, request: Request) -> Response:
     return go_to("/plan")
 
 
-def count_values(session: Session, _: Request) -> Response:
+def show_value_counts(session: Session, _: Request) -> Response:
     """Count the values of all rows of a source that is too large to be counted unasked."""
     load_values(session, whole=True)
     return go_to("/plan#columns")

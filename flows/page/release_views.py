@@ -60,7 +60,7 @@ def show_release(session: Session, _: Request) -> Response:
             is_measured=side is not None and not side.is_version,
             read=session.has_table,
             versions=_list_sibling_versions(folder),
-            others=list(_list_others(session, folder)),
+            others=list(_list_other_versions(session, folder)),
             commands=[
                 ("Show the numbers", format_command(["show", shorten_place(folder)])),
                 (
@@ -122,7 +122,7 @@ def ask_release(session: Session, request: Request) -> Response:
 def show_difference(session: Session, request: Request) -> Response:
     """What changed between the release and another one, as `crowdcover diff` tells it."""
     folder = session.require_release()
-    others, name = _list_others(session, folder), request.query_params.get("release", "")
+    others, name = _list_other_versions(session, folder), request.query_params.get("release", "")
     if name not in others:  # so the name leads to no other folder
         raise PlanError("choose a version beside the release, or a release that --diff named")
     old, new = _put_in_order(folder, others[name])
@@ -141,7 +141,7 @@ def show_difference(session: Session, request: Request) -> Response:
     )
 
 
-def _list_others(session: Session, folder: Place) -> dict[str, Place]:
+def _list_other_versions(session: Session, folder: Place) -> dict[str, Place]:
     """What a release can be compared with: versions beside it, then releases that were named."""
     beside = {each: folder.parent / each for each in _list_sibling_versions(folder)}
     known = [folder, *beside.values()]

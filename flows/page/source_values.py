@@ -103,12 +103,12 @@ def count_values(series: pl.Series) -> ValueCounts | None:
     different = given.n_unique()
     if not is_ranked and different > max(_SCATTERED * rows, MOST_BARS):
         return ValueCounts(f"{count(different)} different values", ())
-    bars = _count_intervals(given) if is_ranked and different > MOST_BARS else _count_each(given)
+    bars = _bin_numbers(given) if is_ranked and different > MOST_BARS else _count_each(given)
     absent = len(series) - len(given)
     highest = max(number for _, number in bars)
     # Texts come in the order of their numbers, and the last bar may be of all others.
     common, most = max(bars, key=lambda each: each[1]) if is_ranked else bars[0]
-    summary = f"{_write(given.min())} to {_write(given.max())}; " if is_ranked else ""
+    summary = f"{_write_bound(given.min())} to {_write_bound(given.max())}; " if is_ranked else ""
     summary += f"most often {common}, {percent(most / rows)}"
     found = [*bars, ("(missing)", absent)] if absent else bars
     return ValueCounts(
@@ -129,16 +129,16 @@ def _count_each(given: pl.Series) -> list[tuple[str, int]]:
     """Rows of each value, ranked ones in their order, others by their number."""
     counted = given.alias("value").value_counts(name="rows")
     if given.dtype != pl.String:
-        return [(_write(value), rows) for value, rows in counted.sort("value").iter_rows()]
+        return [(_write_bound(value), rows) for value, rows in counted.sort("value").iter_rows()]
     common = counted.sort("rows", "value", descending=[True, False])
     shown = common.height if common.height <= MOST_BARS else MOST_BARS - 1
-    bars = [(_write(value), rows) for value, rows in common[:shown].iter_rows()]
+    bars = [(_write_bound(value), rows) for value, rows in common[:shown].iter_rows()]
     if rest := common.height - shown:
         bars.append((f"{count(rest)} other values", int(common["rows"][shown:].sum())))
     return bars
 
 
-def _count_intervals(given: pl.Series) -> list[tuple[str, int]]:
+def _bin_numbers(given: pl.Series) -> list[tuple[str, int]]:
     """Rows in intervals of one width over the range of all values."""
     numbers = given.to_physical() if given.dtype == pl.Date else given
     if not numbers.dtype.is_integer():
@@ -157,13 +157,13 @@ def _count_intervals(given: pl.Series) -> list[tuple[str, int]]:
     if given.dtype == pl.Date:
         ends = [each.cast(pl.Int32).cast(pl.Date) for each in ends]
     names = [
-        _write(low) if low == high else f"{_write(low)}..{_write(high)}"
+        _write_bound(low) if low == high else f"{_write_bound(low)}..{_write_bound(high)}"
         for low, high in zip(*ends, strict=True)
     ]
     return list(zip(names, counts.tolist(), strict=True))
 
 
-def _write(value: Any) -> str:
+def _write_bound(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else _shorten(str(value))
 
 

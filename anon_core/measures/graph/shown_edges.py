@@ -17,7 +17,7 @@ from anon_core.measures.graph.coupling import Coupled, couple_graphs
 from anon_core.measures.graph.degrees import UncertainEdges, list_probabilities
 from anon_core.specs.graphs import ONE
 
-NEAR = ONE // 20  # of a probability, to which an edge is shown about as likely as it is
+SHOWN_WITHIN = ONE // 20  # of a probability, to which an edge is shown about as likely as it is
 _MILLIONTH = ONE // 10**6
 _HALF = 30  # bits: products of two probabilities have less than twice as many
 
@@ -35,7 +35,7 @@ class ShownEdges:
     same : int
         Edges that both have with the same probability, to a millionth.
     near : bool (n,)
-        Vertices with an edge of both graphs whose probabilities differ by at most `NEAR`.
+        Vertices with an edge of both graphs whose probabilities differ by at most `SHOWN_WITHIN`.
     matched : bool (n,)
         Vertices that are found by probabilities of the source. Of one edge: it has the same
         probability in both graphs, and no other released edge has it. Of all edges: the vertex
@@ -86,7 +86,7 @@ def compare_edges(before: UncertainEdges, after: UncertainEdges) -> ShownEdges:
         either=int((here | there).sum()),
         both=int((here & there).sum()),
         same=int(same.sum()),
-        near=list_ends(here & there & (change <= NEAR)),
+        near=list_ends(here & there & (change <= SHOWN_WITHIN)),
         matched=list_ends(same & alone) | _find_vertices(pairs),
         joined=total / (ONE * (n * (n - 1) // 2)) if n > 1 else 0.0,
         joined_if_released=_sum_products(p, shown) / (ONE * total_shown) if total_shown else 0.0,

@@ -9,13 +9,13 @@ import polars as pl
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from crowdcover.flows.page.source_values import MOST_BARS
 from crowdcover.kinds.bars import draw_labelled_bars
 from crowdcover.reader.coded.levels import Levels
 from crowdcover.reader.release import Release
 from crowdcover.reports.drawing import ACCENT, MUTED
 from crowdcover.reports.quantities import percent
 
-MOST_BARS = 12
 _OTHER = "all other values"
 _LONGEST = 16  # letters of a name beside its bar
 Numbers = NDArray[np.float64]

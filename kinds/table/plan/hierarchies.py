@@ -81,13 +81,13 @@ class HierarchySection(Section):
 
     def hierarchy(self) -> Hierarchy:
         """The checked section as the encoder uses it."""
-        found = self._read_tree()
+        found = self._read_stated_tree()
         if not self.weights:
             return found
         _check_weights(self.weights, found.depth + 2)
         return replace(found, weights=tuple(self.weights))
 
-    def _read_tree(self) -> Hierarchy:
+    def _read_stated_tree(self) -> Hierarchy:
         if sum(bool(getattr(self, form)) for form in _FORMS) != 1:
             raise InputError(_FORM)
         if self.path is not None:

@@ -21,7 +21,7 @@ def build_country_tree(code: CountryCode) -> Hierarchy:
     United Nations, Standard Country or Area Codes for Statistical Use (M49).
     """
     form = _CODES.index(code)
-    paths = [(*above, codes.split("/")[form]) for above, codes in _list_leaves("countries")]
+    paths = [(*above, codes.split("/")[form]) for above, codes in _list_known_leaves("countries")]
     lines = [(*path[::-1], TOP) for path in paths]
     return Hierarchy(read_hierarchy(enumerate(lines, 1)), levels=("continent", "region"))
 
@@ -33,12 +33,12 @@ def build_nace_tree(code: NaceCode) -> Hierarchy:
     Divisions lie in sections, the first three digits of a code are its group. A dotted code is
     62.01, a plain one 6201; both may be shorter.
     """
-    sections = {division: above[-1] for above, division in _list_leaves("nace")}
+    sections = {division: above[-1] for above, division in _list_known_leaves("nace")}
     levels = ("section", "division", "group")
     return Hierarchy(prefix=_KEPT[code], above=sections, levels=levels)
 
 
-def _list_leaves(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
+def _list_known_leaves(name: str) -> Iterator[tuple[tuple[str, ...], str]]:
     """Each leaf of a file of tables in tables, behind the names above it, from the top on."""
     text = Path(__file__).with_name(f"{name}.toml").read_text(encoding="utf-8")
     waiting: list[tuple[tuple[str, ...], Any]] = [((), tomllib.loads(text))]

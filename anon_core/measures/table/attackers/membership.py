@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import count_rows
 
-DRAWN = 2**14  # a share of so many has a standard error of 0.4 points at most
+NON_MEMBERS = 2**14  # a share of so many has a standard error of 0.4 points at most
 _SEED = 2026  # public: nobody's secret decides a number
 
 
@@ -41,7 +41,10 @@ class Membership:
 
 
 def attack_membership(
-    released: ReleasedCells, classes: Classes, compatible: NDArray[np.int64], drawn: int = DRAWN
+    released: ReleasedCells,
+    classes: Classes,
+    compatible: NDArray[np.int64],
+    drawn: int = NON_MEMBERS,
 ) -> Membership:
     """Compare people of a table with people who are drawn by `draw_outsiders`.
 
