@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.measures.graph.degrees import UncertainEdges
-from anon_core.measures.graph.shown_edges import NEAR, compare_edges
+from anon_core.measures.graph.shown_edges import SHOWN_WITHIN, compare_edges
 from anon_core.specs.graphs import ONE
 from tests import naive
 from tests.anon_core.measures.graph.graphs import permuted
@@ -42,7 +42,7 @@ def test_it_is_what_the_definitions_count(drawn):
     assert (found.source, found.released, found.both) == (len(source), len(released), len(both))
     assert found.either == len(source.keys() | released.keys())
     assert found.same == len(source.items() & released.items())
-    near = naive.vertices_with_shown_edge(source, released, Fraction(NEAR, ONE))
+    near = naive.vertices_with_shown_edge(source, released, Fraction(SHOWN_WITHIN, ONE))
     assert set(np.flatnonzero(found.near).tolist()) == near
     matched = naive.vertices_of_known_edges(source, released, n)
     assert set(np.flatnonzero(found.matched).tolist()) == matched
