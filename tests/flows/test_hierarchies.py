@@ -367,9 +367,10 @@ def test_another_tree_is_another_release_and_another_place_is_not(tmp_path):
 
 
 @pytest.mark.long
-def test_a_series_with_trees_is_audited_version_by_version(tmp_path):
+@pytest.mark.parametrize("cells", ["node", "shorter"])
+def test_a_series_with_trees_is_audited_version_by_version(tmp_path, cells):
     rows = places()
-    order = order_of(tmp_path, rows[:500])
+    order = order_of(tmp_path, rows[:500], cells=cells)
     order.write(series={"record": "ssn"})
     order.release()
     order.write_source(rows)
