@@ -13,7 +13,6 @@ from anon_core.seating.exchanges.narrowing import EFFORTS, narrow_rows
 from anon_core.seating.record_classes import RecordClasses
 from anon_core.tables.loss import loss_table
 from tests import naive
-from tests.strategies import tables
 from tests.support.large import big_table
 from tests.support.masked import unpack
 from tests.support.seats import check_even, check_people, few_levels, owned
@@ -99,7 +98,7 @@ def test_a_larger_table_loses_less(part, monkeypatch):
     assert lost[0] > lost[1] >= lost[2] > lost[3] >= lost[4]
 
 
-@given(tables())
+@given(few_levels())
 def test_features_off_the_own_path_are_hidden_before_shares_are_exchanged(table):
     """So nobody pays for them."""
     given_up = []
