@@ -10,11 +10,12 @@ import dask
 
 from anon_core.engines.farm import UNSEEN, configure_local_cluster, connect_client
 from anon_core.errors import AnonymityError
-from crowdcover.flows.launch.named_server import await_server, is_server_named
 from crowdcover.flows.launch.one_plan import release_alone
 from crowdcover.flows.outcome import Outcome, await_outcome, exit_code
 from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.printed_json import writes_json_logs
 from crowdcover.tasks.compute.engines import quiet_dask
+from crowdcover.tasks.orchestration.named_server import await_server, find_server_address
 
 # Workers are no daemons: a plan with engine = 'dask' starts processes of its own.
 CONFIGURATION = {**UNSEEN, "distributed.worker.daemon": False}
@@ -29,10 +30,10 @@ def release_all(
     names, frozen = [name for name, _ in plans], [str(plan) for _, plan in plans]
     workers = min(workers, len(plans))
     with dask.config.set(CONFIGURATION):
-        if is_server_named():
+        if address := find_server_address():
             from crowdcover.flows.launch.many_tasks import release_in_tasks
 
-            await_server(quiet=quiet)
+            await_server(address, quiet=quiet, as_json=writes_json_logs())
             return release_in_tasks(names, frozen, configure_local_cluster(workers, 1))
         with connect_client(None, workers, 1) as client:
             futures = client.map(_release_frozen_plan_alone, frozen, quiet=quiet, pure=False)

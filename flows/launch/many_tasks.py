@@ -16,8 +16,6 @@ from crowdcover.flows.outcome import Outcome, await_outcome, exit_code
 from crowdcover.flows.release import release
 from crowdcover.storage.approval.approval import WaitingError
 
-WAITS = 6  # the exit code of a plan that waits for approval
-
 # Its information lines name a dashboard that is switched off.
 logging.getLogger("prefect.task_runner.dask").setLevel(logging.WARNING)
 
@@ -42,7 +40,7 @@ def release_frozen_plans(
     """Release each frozen plan; the parameters are paths, as in `release`."""
     futures = [_release_frozen_plan.submit(*each) for each in zip(names, plans, strict=True)]
     outcomes = [await_outcome(future) for future in futures]
-    waiting = sum(code == WAITS for code, _ in outcomes)
+    waiting = sum(code == exit_code(WaitingError()) for code, _ in outcomes)
     refused = sum(code != 0 for code, _ in outcomes) - waiting
     words = f"{refused} of {len(plans)} plans were not published"
     words += f"; {waiting} wait for approval" if waiting else ""

@@ -1,14 +1,18 @@
 """From a plan file to a release: the plan is checked, frozen in its vault, and released."""
 
+import logging
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from crowdcover.flows.launch.named_server import SERVER_VARIABLE, await_server, is_server_named
 from crowdcover.flows.launch.standing import find_untouched_release
 from crowdcover.flows.printed_json import writes_json_logs
 from crowdcover.storage.places.place import Place, place_of
+from crowdcover.tasks.orchestration.json_lines import format_line
 from crowdcover.tasks.orchestration.memory import keep_all_objects
 
 if TYPE_CHECKING:
@@ -54,7 +58,9 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
         if sentence := load_as_planned(plan, folder):
             said.append(sentence)
         if not quiet:
-            sys.stderr.write("\n".join(said) + "\n")
+            as_json = writes_json_logs()
+            lines = [format_line(logging.INFO, line) if as_json else line for line in said]
+            sys.stderr.write("\n".join(lines) + "\n")
         return folder
     frozen = freeze_plan(plan)
     from crowdcover.tasks.orchestration.terminal import watch_on_terminal
@@ -64,35 +70,63 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
         # The kernels compile while Prefect or the stages are imported.
         plan.kind.compile_kernels(quiet=quiet),
     ):
-        if is_server_named():
-            return place_of(_release_in_prefect(frozen, plan, quiet=quiet))
+        from crowdcover.tasks.orchestration.named_server import find_server_address
+
+        if address := find_server_address():
+            return place_of(_release_in_prefect(frozen, plan, address, quiet=quiet))
         return place_of(release_alone(plan, quiet=quiet))
 
 
 def release_alone(plan: "ReleasePlan", *, quiet: bool) -> str:
-    """Release a plan without Prefect, which nobody could ask for this run; the release folder."""
+    """Release a plan without Prefect, where no server is named; the release folder."""
     with keep_all_objects():
         from crowdcover.flows.course import release_plan
         from crowdcover.tasks.orchestration.events import about_plan
+        from crowdcover.tasks.orchestration.named_server import SERVER_VARIABLE
         from crowdcover.tasks.orchestration.plain_log import write_plain_log
         from crowdcover.tasks.orchestration.stage import log_line
 
-    with about_plan(plan.name), write_plain_log(quiet=quiet, as_json=writes_json_logs()):
+    with (
+        end_by_sigterm(),
+        about_plan(plan.name),
+        write_plain_log(quiet=quiet, as_json=writes_json_logs()),
+    ):
         log_line(f"no Prefect server is named ({SERVER_VARIABLE}): the vault alone keeps this run")
         return release_plan(plan).folder
 
 
-def _release_in_prefect(frozen: Path, plan: "ReleasePlan", *, quiet: bool) -> str:
+@contextmanager
+def end_by_sigterm() -> Iterator[None]:
+    """Let SIGTERM end the work inside as Ctrl-C does: a batch job that nobody watches is cancelled.
+
+    Prefect does the same for its flow runs. Threads take no signals.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, _: object) -> NoReturn:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _release_in_prefect(frozen: Path, plan: "ReleasePlan", address: str, *, quiet: bool) -> str:
     """Release a plan in a flow run of this process; the release folder."""
     with keep_all_objects():
         from crowdcover.flows.launch.prefect_failures import refuse_prefect_failures
         from crowdcover.flows.release import release
         from crowdcover.flows.runs.parameters import hand_on_plan
+        from crowdcover.tasks.orchestration.named_server import await_server
         from crowdcover.tasks.orchestration.terminal import find_screen
 
     if (screen := find_screen()) is not None:
         screen.take_console()
     hand_on_plan(frozen, plan)
-    await_server(quiet=quiet)
+    await_server(address, quiet=quiet, as_json=writes_json_logs())
     with refuse_prefect_failures():
         return str(release(str(frozen)))

@@ -25,5 +25,6 @@ def refuse_prefect_failures() -> Iterator[None]:
             describe_full_disk("Prefect", [PREFECT_HOME.value()])
             if is_full(error)
             else f"Prefect could not run the flow ({type(error).__name__}); "
-            "check PREFECT_API_URL, or unset it to run without a server"
+            "check PREFECT_API_URL, or remove it from the environment and from Prefect's settings: "
+            "then it runs without a server"
         ) from None

@@ -8,6 +8,7 @@ from crowdcover.storage.places.answers import SCHEMES
 from crowdcover.storage.source.drivers import DATABASES
 from crowdcover.tasks.doctor import folders, machines, software
 from crowdcover.tasks.doctor.look import Look
+from crowdcover.tasks.orchestration.named_server import find_server_address
 
 EXTRAS = {
     **{scheme: driver.extra for scheme, driver in SCHEMES.items()},
@@ -29,7 +30,7 @@ def list_looks(plan: ReleasePlan | None) -> Iterator[Look]:
     yield machines.check_mpi(needed=engine == "mpi")
     yield machines.check_slurm(needed=launcher == "slurm")
     yield machines.check_dask(scheduler, needed=engine == "dask")
-    yield machines.check_prefect_server(machines.prefect_address())
+    yield machines.check_prefect_server(find_server_address())
     yield from software.check_drivers(() if plan is None else _list_driver_extras(plan))
     if plan is not None:
         yield from _list_folder_looks(plan)

@@ -4,14 +4,14 @@
     crowdcover.vault.backed-up   the vault of the plan was backed up
     crowdcover.care.failed       scheduled care found what is not well
 
-Only a server that PREFECT_API_URL or Prefect's profile names is told: none is started for it.
+Only a server that is named is told: none is started for it.
 """
 
 import sys
 from collections.abc import Iterable
 from typing import Literal
 
-from crowdcover.tasks.doctor.machines import prefect_address
+from crowdcover.tasks.orchestration.named_server import find_server_address
 
 
 def tell_server(
@@ -20,7 +20,7 @@ def tell_server(
     **facts: int | str,
 ) -> None:
     """Send an event of each plan. One that cannot be sent stops nothing, and is said."""
-    if not prefect_address():
+    if not find_server_address():
         return
     # Prefect takes seconds to import.
     from prefect.client.orchestration import get_client

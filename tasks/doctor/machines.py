@@ -6,7 +6,6 @@ import shutil
 import socket
 import subprocess
 import sys
-import tomllib
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -103,20 +102,6 @@ def check_prefect_server(address: str | None) -> Look:
         return Look(what, "warning", f"answers {error.code}", "it may refuse runs", do)
     except (OSError, ValueError):
         means = "no run can start: PREFECT_API_URL is set and nothing answers there"
-        do = "start it: prefect server start; or unset PREFECT_API_URL to run without"
+        do = "start it: prefect server start; or remove PREFECT_API_URL to run without"
         return Look(what, "wrong", "does not answer", means, do)
     return Look(what, "ok", f"answers, version {there}")
-
-
-def prefect_address() -> str | None:
-    """PREFECT_API_URL of the environment, else of Prefect's active profile."""
-    if "PREFECT_API_URL" in os.environ:
-        return os.environ["PREFECT_API_URL"]
-    home = Path(os.environ.get("PREFECT_HOME", Path.home() / ".prefect"))
-    path = Path(os.environ.get("PREFECT_PROFILES_PATH", home / "profiles.toml"))
-    try:
-        profiles = tomllib.loads(path.read_text(encoding="utf-8"))
-        active = os.environ.get("PREFECT_PROFILE", profiles.get("active"))
-        return str(profiles["profiles"][active]["PREFECT_API_URL"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None

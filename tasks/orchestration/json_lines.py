@@ -5,7 +5,7 @@ import logging
 from datetime import UTC, datetime
 from typing import Any
 
-# What Prefect adds to its records.
+# What Prefect adds to its records, and the plain log to its own.
 OF_PREFECT = ("flow_name", "flow_run_name", "flow_run_id", "task_name", "task_run_name")
 
 

@@ -29,12 +29,13 @@ def write_plain_log(*, quiet: bool, as_json: bool) -> Iterator[None]:
         return
     logger, handler = logging.getLogger("crowdcover"), logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if as_json else _Lines())
-    before = logger.level
+    before = logger.level, logger.propagate
     logger.setLevel(logging.INFO)
+    logger.propagate = False  # where Prefect is imported, its root logger writes lines as well
     if find_screen() is None:
         logger.addHandler(handler)
     try:
         yield
     finally:
         logger.removeHandler(handler)
-        logger.setLevel(before)
+        logger.level, logger.propagate = before

@@ -1,6 +1,6 @@
 """What a person at a terminal sees of a run: what each stage says, and what is at work now.
 
-A machine that collects logs gets the lines of Prefect's log instead; see `watch_on_terminal`.
+A machine that collects logs gets lines of a log instead; see `watch_on_terminal`.
 Prefect is not imported: the screen is open while others import it, which takes seconds.
 """
 
@@ -27,7 +27,6 @@ from rich.text import Text
 
 _LOOK_BACK = 600.0  # seconds of work that the time left is estimated from
 _NAMES = 19  # letters of the longest name of a stage, and a blank
-_OWN = "prefect.crowdcover"  # the logger of what is said beside runs
 _CONSOLE = "PrefectConsoleHandler"  # writes Prefect's log on the terminal
 
 
@@ -113,7 +112,7 @@ class Screen:
         What runs say has come by `show_line`; of Prefect's own lines only warnings are shown,
         without traces, which may quote cells.
         """
-        if record.levelno >= logging.WARNING or record.name == _OWN:
+        if record.levelno >= logging.WARNING:
             self.show_line(record.getMessage())
         return False
 

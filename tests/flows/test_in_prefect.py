@@ -1,13 +1,9 @@
 """What Prefect shows of a release: names, states, parameters, events."""
 
 import json
-import re
-import socket
-import threading
 import time
 from datetime import UTC, datetime, timedelta
 from html import unescape
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 from opentelemetry import trace
@@ -16,10 +12,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from prefect.exceptions import Pause
 from prefect.flow_runs import resume_flow_run
-from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from anon_core.errors import GuaranteeError
-from crowdcover.flows.launch.named_server import await_server
 from crowdcover.flows.launch.prefect_failures import refuse_prefect_failures
 from crowdcover.flows.plan.plan import PlanError
 from crowdcover.flows.release import release
@@ -27,7 +21,6 @@ from crowdcover.flows.runs.parameters import Accept, load_run_plan
 from crowdcover.flows.runs.states import WAITING
 from crowdcover.kinds.judge.drift import DriftError
 from crowdcover.storage.approval.approval import WaitingError
-from crowdcover.storage.places.outages import WAIT_VARIABLE
 from crowdcover.storage.vault.refusals import SecondReleaseError
 from crowdcover.tasks.orchestration.events import key_of
 from tests.flows.asking import ask, until
@@ -268,36 +261,3 @@ def test_logs_are_json_if_asked(server, tmp_path):
     done = crowdcover("release", order.plan, "--set", "privacy.k=0", environment=AS_JSON)
     (line,) = done.err.splitlines()
     assert (done.code, json.loads(line)["severity"]) == (2, "ERROR")
-
-
-def test_a_server_that_is_away_is_waited_for(monkeypatch, capsys):
-    monkeypatch.delenv(WAIT_VARIABLE)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        place = free.getsockname()
-    pauses, answers = [], [503]
-
-    class Server(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(answers.pop() if answers else 200)
-            self.end_headers()
-
-        def log_message(self, *_):
-            pass
-
-    def pause(seconds):
-        """The server comes in the second one."""
-        pauses.append(seconds)
-        if len(pauses) == 2:
-            served.append(HTTPServer(place, Server))
-            threading.Thread(target=served[0].serve_forever, daemon=True).start()
-
-    served = []
-    monkeypatch.setattr("crowdcover.storage.places.outages.time.sleep", pause)
-    with temporary_settings({PREFECT_API_URL: f"http://127.0.0.1:{place[1]}/api"}):
-        await_server(quiet=False)
-    served[0].shutdown()
-    served[0].server_close()
-    assert len(pauses) == 3
-    told = re.findall(r"waiting for Prefect's server \((\w+)\)", capsys.readouterr().err)
-    assert told == ["URLError", "URLError", "HTTPError"]

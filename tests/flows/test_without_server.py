@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -52,7 +53,8 @@ def test_a_release_and_a_refusal_need_no_prefect(tmp_path):
     out, told = alone.call("-c", PROGRAM, "release", order.plan)
     assert out == f"{order.folder_of_v1}\n\n"
     lines = LINE.findall(told)
-    assert len(lines) == len(told.splitlines())
+    others = [line for line in told.splitlines() if not LINE.fullmatch(line)]
+    assert [line for line in others if "compiling for this machine" not in line] == []
     assert lines[0] == (
         "people", "no Prefect server is named (PREFECT_API_URL): the vault alone keeps this run"
     )  # fmt: skip
@@ -112,42 +114,37 @@ def test_several_plans_run_side_by_side(tmp_path):
     assert not alone.home.exists()
 
 
-ASK = """
-from crowdcover.flows.launch.named_server import is_server_named
-print(is_server_named(), end="")
+@pytest.mark.slow
+def test_sigterm_ends_it_as_ctrl_c_does(tmp_path):
+    """What has to be tidied is: a batch job is cancelled by the same way."""
+    alone, order = Alone(tmp_path), Order(tmp_path, people(2_000))
+    program = """
+import signal, sys
+from crowdcover.flows import cli, course
+def wait(*_):
+    print("at work", flush=True)
+    try:
+        signal.pause()
+    finally:
+        print("tidied", flush=True)
+course.ingest = wait
+cli.main(sys.argv[1:])
 """
-URL = "http://127.0.0.1:4200/api"
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, "release", str(order.plan)],
+        env=alone.environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    )  # fmt: skip
+    assert process.stdout.readline() == "at work\n"
+    process.send_signal(signal.SIGTERM)
+    out, told = process.communicate(timeout=LONGEST)
+    assert (process.returncode, out) == (128 + signal.SIGTERM, "tidied\n"), told
+    assert "Traceback" not in told
+    assert alone.release(order.plan)[0] == f"{order.folder_of_v1}\n"
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("file", "text", "named"),
-    [
-        (
-            "prefect/profiles.toml",
-            f'active = "us"\n[profiles.us]\nPREFECT_API_URL = "{URL}"\n',
-            True,
-        ),
-        (
-            "prefect/profiles.toml",
-            f'active = "me"\n[profiles.us]\nPREFECT_API_URL = "{URL}"\n[profiles.me]\n',
-            False,
-        ),
-        ("prefect.toml", f'[api]\nurl = "{URL}"\n', True),
-        ("pyproject.toml", f'[tool.prefect.api]\nurl = "{URL}"\n', True),
-        ("pyproject.toml", '[project]\nname = "ours"\n', False),
-        (".env", f"PREFECT_API_URL={URL}\n", True),
-    ],
-)
-def test_files_of_prefect_may_name_a_server(tmp_path, file, text, named):
-    alone = Alone(tmp_path)
-    (tmp_path / file).parent.mkdir(exist_ok=True)
-    (tmp_path / file).write_text(text)
-    assert alone.call("-c", ASK)[0] == str(named)
-
-
-def test_a_variable_names_a_server(monkeypatch):
-    from crowdcover.flows.launch.named_server import is_server_named
-
-    monkeypatch.setenv("PREFECT_API_URL", URL)
-    assert is_server_named()
+def test_serve_needs_a_server(tmp_path):
+    alone, order = Alone(tmp_path), Order(tmp_path)
+    _, told = alone.call("-m", "crowdcover.flows.cli", "serve", order.plan, code=2)
+    assert "serve needs a server of Prefect that stays" in told
+    assert not alone.home.exists()

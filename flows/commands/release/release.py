@@ -1,7 +1,6 @@
 """`crowdcover release`: run the flow of one plan, of several, or of many partitions."""
 
 import argparse
-import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +13,7 @@ from crowdcover.flows.commands.command import (
     positive_integer,
 )
 from crowdcover.flows.launch.one_plan import freeze_plan, frozen_release, load_ready_plan
-from crowdcover.flows.printed_json import printable_json
+from crowdcover.flows.printed_json import print_refusal, printable_json
 from crowdcover.storage.places.place import Place
 
 
@@ -71,10 +70,10 @@ def run(options: argparse.Namespace) -> int:
         options.plans, options.overrides, options.workers, quiet=options.quiet
     )
     for path, (code, words) in zip(options.plans, outcomes, strict=True):
-        print(
-            f"crowdcover: {path}: {words}" if code else words,
-            file=sys.stderr if code else sys.stdout,
-        )
+        if code:
+            print_refusal(f"{path}: {words}")
+        else:
+            print(words)
     return next((code for code, _ in outcomes if code), 0)
 
 
@@ -98,9 +97,10 @@ def _release_partitions(options: argparse.Namespace) -> int:
     for label, result in backfill_partitions(
         ReleasePlan.load(path, changes), options.backfill, release_one
     ):
-        waits = isinstance(result, AnonymityError)
-        words = f"crowdcover: {label}: {result}" if waits else str(result)
-        print(words, file=sys.stderr if waits else sys.stdout, flush=True)
+        if isinstance(result, AnonymityError):
+            print_refusal(f"{label}: {result}")
+        else:
+            print(result, flush=True)
     return 0
 
 

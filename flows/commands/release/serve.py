@@ -53,17 +53,27 @@ def run(options: argparse.Namespace) -> int:
     """Poll for scheduled and manual runs until stopped."""
     from crowdcover.flows.plan.plan import ReleasePlan
     from crowdcover.kinds.section import PlanError
+    from crowdcover.tasks.orchestration.named_server import (
+        SERVER_VARIABLE,
+        await_server,
+        find_server_address,
+    )
 
     plans = [ReleasePlan.load(path, options.overrides) for path in options.plans]
     for plan in plans:
         plan.check_machine()
+    if (address := find_server_address()) is None:
+        raise PlanError(
+            f"serve needs a server of Prefect that stays: start one, and set {SERVER_VARIABLE} to "
+            "its address, such as http://127.0.0.1:4200/api"
+        )
     names = [plan.name for plan in plans]
     if len(set(names)) < len(names):
         raise PlanError("two plans have the same name; give each a name of its own, or serve one")
     from crowdcover.flows.launch.deployments import parse_schedules, serve_plans
-    from crowdcover.flows.launch.named_server import await_server, is_server_named
     from crowdcover.flows.launch.one_plan import freeze_plan
     from crowdcover.flows.launch.prefect_failures import refuse_prefect_failures
+    from crowdcover.flows.printed_json import writes_json_logs
     from crowdcover.flows.runs.partitions import require_partition
 
     order = _read_care_order(options)
@@ -79,8 +89,7 @@ def run(options: argparse.Namespace) -> int:
     named = {
         plan.name: Path(os.path.abspath(path)) for plan, path in zip(plans, files, strict=True)
     }
-    if is_server_named():
-        await_server(quiet=options.quiet)
+    await_server(address, quiet=options.quiet, as_json=writes_json_logs())
     with refuse_prefect_failures():
         serve_plans(named, when, options.workers, order, quiet=options.quiet)
     return 0

@@ -134,21 +134,6 @@ def test_a_prefect_server_that_is_away_is_wrong():
     assert (look.state, look.found) == ("wrong", "does not answer")
 
 
-def test_the_address_may_stand_in_a_profile(monkeypatch, tmp_path):
-    monkeypatch.setenv("PREFECT_API_URL", "http://one/api")
-    assert machines.prefect_address() == "http://one/api"
-    monkeypatch.delenv("PREFECT_API_URL")
-    monkeypatch.setenv("PREFECT_PROFILES_PATH", str(tmp_path / "profiles.toml"))
-    monkeypatch.delenv("PREFECT_PROFILE", raising=False)
-    assert machines.prefect_address() is None
-    (tmp_path / "profiles.toml").write_text(
-        'active = "a"\n[profiles.a]\nPREFECT_API_URL = "http://two/api"\n[profiles.b]\n'
-    )
-    assert machines.prefect_address() == "http://two/api"
-    monkeypatch.setenv("PREFECT_PROFILE", "b")
-    assert machines.prefect_address() is None
-
-
 @pytest.mark.parametrize(
     ("free", "source", "state"),
     [(2**40, 0, "ok"), (2**29, 0, "warning"), (2**31, 2**30, "warning"), (2**25, 0, "wrong")],
