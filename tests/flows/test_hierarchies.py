@@ -313,6 +313,7 @@ def test_nodes_in_words_are_the_plan_without_them(tmp_path):
         (ICD, weighed(0, 0.2, 0.5, 0.8, 0.9), "weights must rise from 0, of values, to 1"),
         (ICD, weighed(0, 0.2, 0.5, 0.8, 2), "columns.city.hierarchy"),
         (ICD, weighed(0, 0.2, 0.5, 0.8, 1) | {"cells": "set"}, "weights say what nodes lose"),
+        (ICD, weighed(0, 0.2, 0.5, 0.8, 1) | {"floor": 9}, "which would then lose nothing; leave"),
         (ICD, LADDER | {"bins": "none"}, "columns.city.bins: the finest step"),
         (ICD, LADDER | {"carry": "median"}, "columns.city.carry belongs to"),
         (ICD, LADDER | {"encoding": "ordinal"}, "encoding = 'one-hot'"),
