@@ -65,7 +65,7 @@ def made(request, tmp_path_factory):
     order = Cases(folder, rows, columns={"icd": icd}, privacy={"k": 8})
     del order.document["columns"]["junk"]
     order.write()
-    order.release()
+    order.fix_seed().release()
     return order.folder_of_v1, codes
 
 
