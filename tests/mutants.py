@@ -1334,11 +1334,18 @@ MUTANTS = (
         "tests/kinds/table/plan/test_known_trees.py",
     ),
     Mutant(
+        "trees: a branch of industry may have any form",
+        "anon_core/specs/hierarchies.py",
+        "        if self.form and re.fullmatch(self.form, code) is None:",
+        "        if False:",
+        "tests/kinds/table/plan/test_known_trees.py",
+    ),
+    Mutant(
         "trees: weights may fall",
-        "kinds/table/plan/hierarchies.py",
-        " or any(low >= high for low, high in pairwise(weights)):",
-        ":",
-        "tests/flows/test_hierarchies.py",
+        "anon_core/specs/hierarchies.py",
+        "        if not (rise and self.weights[0]",
+        "        if not (self.weights[0]",
+        TREES,
     ),
     Mutant(
         "trees: a node may lie below two nodes",

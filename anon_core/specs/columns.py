@@ -152,6 +152,12 @@ class ColumnSpec:
                 f"column {self.name!r}: weights say what nodes lose, and cells = {self.cells!r} "
                 "shows sets; leave one of them out"
             )
+        if hierarchy.weights and self.floor is not None:
+            raise InputError(
+                f"column {self.name!r}: weights say what nodes lose, and floor shows nodes in "
+                "place of values, which would then lose nothing; leave one of them out (a point "
+                "always has a floor)"
+            )
         if self.rare == "pool":
             raise InputError(
                 f"column {self.name!r}: rare = 'pool' joins values of any node, and a hierarchy "

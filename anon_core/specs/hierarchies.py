@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 from anon_core.errors import InputError
 from anon_core.specs.boxes import find_corner, name_box, read_step
 
 TOP = "*"  # the name that every hierarchy's root has here
 CALENDAR = ("day", "week", "month", "quarter", "year", "decade")
+_DECIMALS = 6  # of weights: a millionth of a column of weight 1 has a price of about 1,000
 _TIME = re.compile(r"(\d{1,2}):[0-5]\d(:[0-5]\d(\.\d+)?)?")
 
 
@@ -26,6 +28,8 @@ class Hierarchy:
         the letters that it lacks.
     above : mapping of str to str
         With a prefix: of each shortest beginning the node above it. Other codes are no leaves.
+    form : str
+        With a prefix: a regular expression of whole codes. Other texts are no leaves.
     other : str, optional
         The node that categories belong to which are no leaf.
     levels : tuple of str
@@ -41,12 +45,14 @@ class Hierarchy:
         rising; each divides the next one.
     weights : tuple of float
         What a cell loses that shows a value, a node of each level from the finest on, or the root,
-        in parts of the column: rising from 0 to 1. None: as many parts as it has values.
+        in parts of the column: rising from 0 to 1, also rounded to six decimals, so that whole
+        numbers can price each step. None: as many parts as it has values.
     """
 
     paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
     prefix: tuple[int, ...] = ()
     above: Mapping[str, str] = field(default_factory=dict, repr=False)
+    form: str = field(default="", repr=False)
     other: str | None = field(default=None, repr=False)
     levels: tuple[str, ...] = field(default=(), repr=False)
     ladder: tuple[float, ...] = ()
@@ -54,6 +60,26 @@ class Hierarchy:
     hours: tuple[int, ...] = ()
     grid: tuple[float, ...] = ()
     weights: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse another number of weights, and those that do not rise from 0 to 1."""
+        if not self.weights:
+            return
+        needed = self.depth + 2
+        if len(self.weights) != needed:
+            raise InputError(
+                f"weights has {len(self.weights)} numbers, and this hierarchy needs {needed}: one "
+                "of values, one of each level of nodes from the finest on, and one of *"
+            )
+        # Stated as what must hold: a comparison with nan is false, so nan is refused, too.
+        steps = pairwise([round(weight, _DECIMALS) for weight in self.weights])
+        rise = all(low < high for low, high in steps)
+        if not (rise and self.weights[0] == 0 and self.weights[-1] == 1):
+            raise InputError(
+                "weights must rise from 0, of values, to 1, of *, such as [0, 0.3, 0.6, 1]: a "
+                f"wider node tells less. Each must be greater in the first {_DECIMALS} decimals; "
+                "a smaller step would cost nothing"
+            )
 
     @property
     def depth(self) -> int:
@@ -103,7 +129,9 @@ class Hierarchy:
         return (*self.nodes[self.other], category)
 
     def _find_beginnings(self, code: str) -> tuple[str, ...] | None:
-        """The path of a code; None where no node lies above its beginning, though one must."""
+        """The path of a code; None of another form, or without the node that must be above it."""
+        if self.form and re.fullmatch(self.form, code) is None:
+            return None
         nodes = [code[:kept] + TOP for kept in self.prefix[::-1] if kept <= len(code)]
         if not self.above:
             return (*nodes, code)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_core.errors import InputError
 from anon_core.tables.records import Attribute, Codebook
 
 WHOLE_CELL_LOSS = 2**30  # what a cell of the heaviest column loses at most
@@ -115,7 +116,14 @@ def _price_nodes(a: Attribute, most: int, position: NDArray[np.int64] | None) ->
     if a.tree is None:
         return np.zeros(a.bits + 1)
     if position is None or a.kind not in ("numeric", "date") or a.tree.weights:
-        return np.round(most * a.tree.losses(a.levels))
+        losses = a.tree.losses(a.levels)
+        prices: NDArray[np.float64] = np.round(most * losses)
+        if a.tree.weights and len(np.unique(prices)) < len(np.unique(losses)):
+            raise InputError(
+                f"column {a.name!r}: beside the heaviest column its weight is so small that its "
+                "weights of levels cannot be told apart; write a greater weight"
+            )
+        return prices
     low, high = a.tree.spans(a.levels).T
     widths: NDArray[np.int64] = position[high] - position[low]
     return widths.clip(0, most)

@@ -236,6 +236,10 @@ def test_a_cell_lists_the_values_of_its_holders_where_the_plan_says_so(tmp_path,
     assert "a set of values" in page.text
     words = "lists values, which a hierarchy groups", "or lists its values where they are fewer"
     assert words[cells == "shorter"] in page.text
+    listed = "Where a column with a hierarchy lists values, each of them is that of somebody behind"
+    assert listed in page.text
+    before = Page((released.folder_of_v1 / "report.html").read_text(encoding="utf-8"))
+    assert "lists values, each of them" not in before.text
     if cells == "shorter":
         # Methods price nodes: few sets join regions, and each loses less than the node.
         far = [text for text in masked if len({code[0] for code in text.split("|")}) > 1]
@@ -271,6 +275,25 @@ def test_a_node_loses_what_the_plan_says(tmp_path, released):
     assert len(hashes | {ReleasePlan.load(released.plan).sha256}) == 3
     # Where wider nodes hardly lose more, nobody pays for values.
     assert stars[0] < stars[1]
+
+
+def test_weights_of_paths_that_differ_in_depth(tmp_path):
+    """A level that repeats the one below it is none; weights are by the depth from the top."""
+    icd = "I20;I20;I;*\nI21;I2;I;*\nI22;I2;I;*\nJ10;J;J;*\nJ11;J;J;*\nJ12;J;J;*\n"
+    rows = [(*row[:6], f"{'I2' if row[6] < 'J' else 'J1'}{place % 3}") for place, row in
+            enumerate(places())]  # fmt: skip
+    order = order_of(tmp_path, rows, icd=icd)
+    tree = {"path": "icd.csv", "weights": [0, 0.2, 0.7, 1]}
+    order.write(columns={"junk": {**order.document["columns"]["junk"], "hierarchy": tree}})
+    order.release()
+    assert audit_release(order.folder_of_v1, order.plan).passed
+    losses = {
+        node["name"]: node["loss"] for node in attributes(order.folder_of_v1)["junk"]["nodes"]
+    }
+    assert losses == {"I2": 0.2, "I": 0.7, "J": 0.7}
+    lost = sum({**losses, "*": 1}.get(cell, 0) for cell in order.rows()["junk"])
+    shown = manifest(order.folder_of_v1)["utility"]["per_column"]["junk"]["shown"]
+    assert shown["lost"] == pytest.approx(lost / len(rows))
 
 
 def test_nodes_in_words_are_the_plan_without_them(tmp_path):
@@ -313,6 +336,7 @@ def test_nodes_in_words_are_the_plan_without_them(tmp_path):
         (ICD, weighed(0, 0.2, 0.5, 0.8, 0.9), "weights must rise from 0, of values, to 1"),
         (ICD, weighed(0, 0.2, 0.5, 0.8, 2), "columns.city.hierarchy"),
         (ICD, weighed(0, 0.2, 0.5, 0.8, 1) | {"cells": "set"}, "weights say what nodes lose"),
+        (ICD, weighed(0, 0.2, 0.5, 0.8, 1) | {"floor": 9}, "which would then lose nothing; leave"),
         (ICD, LADDER | {"bins": "none"}, "columns.city.bins: the finest step"),
         (ICD, LADDER | {"carry": "median"}, "columns.city.carry belongs to"),
         (ICD, LADDER | {"encoding": "ordinal"}, "encoding = 'one-hot'"),

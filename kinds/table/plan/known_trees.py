@@ -12,6 +12,10 @@ CountryCode = Literal["alpha-2", "alpha-3"]
 NaceCode = Literal["dotted", "plain"]
 _CODES: tuple[CountryCode, ...] = ("alpha-2", "alpha-3")
 _KEPT: Mapping[NaceCode, tuple[int, ...]] = {"dotted": (4, 2), "plain": (3, 2)}
+_FORM_OF_CODE: Mapping[NaceCode, str] = {
+    "dotted": r"[0-9]{2}(\.[0-9]{1,2})?",
+    "plain": "[0-9]{2,4}",
+}
 
 
 @cache
@@ -31,11 +35,11 @@ def build_nace_tree(code: NaceCode) -> Hierarchy:
     """The tree of NACE Rev. 2, with levels `section`, `division` and `group`.
 
     Divisions lie in sections, the first three digits of a code are its group. A dotted code is
-    62.01, a plain one 6201; both may be shorter.
+    62.01, a plain one 6201; both may be shorter, and no other text is a leaf.
     """
     sections = {division: above[-1] for above, division in _list_known_leaves("nace")}
     levels = ("section", "division", "group")
-    return Hierarchy(prefix=_KEPT[code], above=sections, levels=levels)
+    return Hierarchy(prefix=_KEPT[code], above=sections, form=_FORM_OF_CODE[code], levels=levels)
 
 
 def _list_known_leaves(name: str) -> Iterator[tuple[tuple[str, ...], str]]:

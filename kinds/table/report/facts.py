@@ -225,5 +225,13 @@ def shows_nodes(manifest: Manifest) -> bool:
     )
 
 
+def lists_values_of_trees(manifest: Manifest) -> bool:
+    """Whether masked cells of some column with a hierarchy list the values of their holders."""
+    return any(
+        stated.get("hierarchy") and stated.get("cells", "node") != "node"
+        for stated in manifest.get("columns", {}).values()
+    )
+
+
 def _compute_kept_share(loss: Any) -> float:
     return 1 - float(loss) if is_number(loss) else math.nan

@@ -65,6 +65,7 @@ def build_page_sections(manifest: Manifest, crowds: CrowdCounts, words: Words) -
             EXAMPLE,
             facts.shows_medians(manifest),
             facts.shows_nodes(manifest),
+            facts.lists_values_of_trees(manifest),
             "series" in manifest,
         ),
     }

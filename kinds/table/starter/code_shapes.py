@@ -7,6 +7,8 @@ the codes of countries beside it.
 import re
 from collections.abc import Sequence
 
+import polars as pl
+
 from crowdcover.kinds.table.plan.known_trees import (
     CountryCode,
     NaceCode,
@@ -14,17 +16,14 @@ from crowdcover.kinds.table.plan.known_trees import (
     build_nace_tree,
 )
 from crowdcover.kinds.table.starter.names import Name
-from crowdcover.kinds.table.starter.proposal import Proposal
+from crowdcover.kinds.table.starter.proposal import Proposal, build_category_proposal
 from crowdcover.kinds.table.starter.values import FEW, Values
 
 _POSTAL = frozenset(("zip", "zipcode", "postcode", "postal", "plz", "postleitzahl"))
 _POSTAL_CODE = re.compile(r"\d{4,6}")
 _ICD = re.compile(r"[A-Z]\d[0-9AB](\.[0-9A-Z]{1,4})?")
 _INDUSTRY = frozenset(("nace", "isic", "industry", "branche", "wirtschaftszweig"))
-_NACE: dict[NaceCode, re.Pattern[str]] = {
-    "dotted": re.compile(r"\d{2}\.\d{1,2}"),
-    "plain": re.compile(r"\d{2,4}"),
-}
+_LIKE_NACE = re.compile(r"[0-9]{1,2}(\.[0-9]{1,2})?")  # a number has no zeros at its ends
 _NUTS = re.compile(r"[A-Z]{2}[0-9A-Z]{3}")
 _COUNTRIES = frozenset(
     (
@@ -43,6 +42,18 @@ _OF_COUNTRIES = frozenset(
 )
 
 
+def propose_for_branches(name: Name, values: Values) -> Proposal | None:
+    """Dotted codes of branches of industry that look like numbers with fractions."""
+    if _INDUSTRY.isdisjoint(name.words) or values.numbers is None or values.whole:
+        return None
+    if not _have_form(_LIKE_NACE, values.distinct_texts.to_list()):
+        return None
+    if values.present.dtype == pl.String:
+        return build_category_proposal(name, values, "codes by the name")
+    lost = "codes by the name that were read as numbers and lost zeros; read the column as text"
+    return build_category_proposal(name, values, lost, ("kind",))
+
+
 def add_tree(name: Name, values: Values, proposal: Proposal) -> Proposal:
     """The proposal, with a hierarchy where name and values tell that they group."""
     if 'kind = "categorical"' not in proposal.settings or values.distinct <= FEW:
@@ -54,7 +65,7 @@ def add_tree(name: Name, values: Values, proposal: Proposal) -> Proposal:
             "codes of countries (ISO 3166-1), which lie in regions",
         ),
         "nace": (
-            _find_nace_code(name, codes),
+            "" if values.present.dtype.is_float() else _find_nace_code(name, codes),
             "codes of NACE Rev. 2 or ISIC Rev. 4, which lie in divisions and sections",
         ),
     }
@@ -88,14 +99,12 @@ def _find_nace_code(name: Name, codes: Sequence[str]) -> str:
 
     Digits without a dot need a name: other codes of two to four digits are frequent.
     """
-    forms: list[NaceCode] = ["dotted"]
-    if not _INDUSTRY.isdisjoint(name.words):
+    forms: list[NaceCode] = []
+    if all("." in code for code in codes):
+        forms.append("dotted")
+    elif not _INDUSTRY.isdisjoint(name.words):
         forms.append("plain")
-    for form in forms:
-        paths = map(build_nace_tree(form).path_of, codes)
-        if _have_form(_NACE[form], codes) and None not in paths:
-            return form
-    return ""
+    return next((form for form in forms if all(map(build_nace_tree(form).path_of, codes))), "")
 
 
 def _name_codes(name: Name, codes: Sequence[str]) -> str:

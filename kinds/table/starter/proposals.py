@@ -10,7 +10,7 @@ from crowdcover.kinds.dates import ISO_DATE, has_short_year
 from crowdcover.kinds.section import toml_text
 from crowdcover.kinds.table.layout import KEY
 from crowdcover.kinds.table.starter import number_rules
-from crowdcover.kinds.table.starter.code_shapes import add_tree
+from crowdcover.kinds.table.starter.code_shapes import add_tree, propose_for_branches
 from crowdcover.kinds.table.starter.contacts import CARD_NUMBERS, FEWEST, PHONES
 from crowdcover.kinds.table.starter.moments import order_of
 from crowdcover.kinds.table.starter.names import Name
@@ -226,6 +226,7 @@ _RULES = (
     number_rules.propose_for_percentages,
     number_rules.propose_for_ages,
     number_rules.propose_for_unit,
+    propose_for_branches,
     number_rules.propose_for_fractions,
     number_rules.propose_for_codes,
     number_rules.propose_for_amounts,

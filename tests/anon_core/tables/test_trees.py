@@ -1,5 +1,7 @@
 """Trees over levels: nodes, features, cells and losses, by their definitions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,12 +14,12 @@ from anon_core.measures.table.codebook.levels import column_levels
 from anon_core.measures.table.codebook.native import texts_in_form, texts_of_lists
 from anon_core.measures.table.utility import shares_by_level
 from anon_core.specs.columns import ColumnSpec
-from anon_core.specs.hierarchies import Hierarchy
+from anon_core.specs.hierarchies import Floor, Hierarchy
 from anon_core.tables.cells import list_shown_cells, write_cells
 from anon_core.tables.codebook import codebook_from_json, codebook_to_json
 from anon_core.tables.encoding import decode_levels, encode, fit
-from anon_core.tables.loss import loss_table
-from anon_core.tables.records import BinaryTable, pack_levels
+from anon_core.tables.loss import WHOLE_CELL_LOSS, loss_table
+from anon_core.tables.records import BinaryTable, Codebook, pack_levels
 from anon_core.tables.trees import fit_tree
 from tests import naive
 
@@ -308,6 +310,41 @@ def test_of_nodes_that_hold_the_same_values_the_inner_one_decides_the_weight():
     levels, _ = column_levels(spec_of(tree), values)
     assert (attribute.nodes, attribute.tree.weights) == ((("m", 1, 2),), (0.1,))
     assert levels.losses == {(1, 2): 0.1}
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ((0.0, 1.0), "weights has 2 numbers, and this hierarchy needs 4"),
+        ((0.0, 0.2, 0.3, 0.4, 1.0), "weights has 5 numbers"),
+        ((0.0, 0.5, 0.4, 1.0), "weights must rise"),
+        ((0.0, float("nan"), 0.4, 1.0), "weights must rise"),
+        ((0.1, 0.2, 0.4, 1.0), "weights must rise"),
+        ((0.0, 0.2, 0.4, 0.9), "weights must rise"),
+        ((0.0, 1e-9, 2e-9, 1.0), "a smaller step would cost nothing"),
+        ((0.0, 0.5, 1 - 1e-9, 1.0), "a smaller step would cost nothing"),
+    ],
+)
+def test_weights_that_do_not_rise_level_by_level_are_refused(weights, words):
+    with pytest.raises(InputError, match=words):
+        Hierarchy(prefix=(2, 1), weights=weights)
+
+
+def test_the_least_step_of_weights_costs_something_unless_the_column_weighs_too_little():
+    tree = Hierarchy(prefix=(2, 1), weights=(0.0, 1e-6, 2e-6, 1.0))
+    values = np.array(["aax", "aay", "ab", "b"], dtype=object)
+    attribute = encoded(tree, values, 1).codebook.attributes[0]
+    light, heavy = replace(attribute, weight=1e-6), replace(attribute, name="heavy")
+    prices = loss_table(Codebook((heavy,)), "rank").node[4:7]
+    assert 0 < prices[0] < prices[1] < prices[2] == WHOLE_CELL_LOSS
+    with pytest.raises(InputError, match=f"column {attribute.name!r}: beside the heaviest"):
+        loss_table(Codebook((heavy, light)), "rank")
+
+
+def test_weights_and_a_floor_do_not_go_together():
+    tree = Hierarchy(prefix=(1,), weights=(0.0, 0.5, 1.0))
+    with pytest.raises(InputError, match="which would then lose nothing; leave one of them out"):
+        ColumnSpec(name="c", kind="categorical", hierarchy=tree, floor=Floor(5))
 
 
 def test_weights_and_sets_do_not_go_together():

@@ -61,7 +61,6 @@ def settle_in_places(
     tree = Hierarchy(
         {path[-1]: path for path in settled.values()},
         levels=tuple(map(hierarchy.name_level, depths)),
-        weights=hierarchy.weights,
     )
     return tree, {category: path[-1] for category, path in settled.items()}
 

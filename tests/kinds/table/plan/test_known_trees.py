@@ -76,6 +76,14 @@ def test_each_division_lies_in_one_of_21_sections():
         ("plain", "6201", ("J", "62*", "620*", "6201")),
         ("plain", "0111", ("A", "01*", "011*", "0111")),
         ("plain", "99", ("U", "99*", "99")),
+        ("dotted", "6201", None),
+        ("dotted", "62.", None),
+        ("dotted", "62.011", None),
+        ("plain", "62.01", None),
+        ("plain", "62011", None),
+        ("plain", "6", None),
+        ("plain", "20 - 29", None),
+        ("plain", "6\u0662", None),  # a digit that no code has
         ("plain", "0400", None),
         ("plain", "J62", None),
         ("plain", "", None),
@@ -98,8 +106,9 @@ def test_masked_cells_are_groups_divisions_and_sections():
     assert cells - {*CLASSES}
 
 
-def test_a_code_of_no_division_is_refused():
-    people = pl.DataFrame({"work": ["01", "02", "04"] * 4})
+@pytest.mark.parametrize("stray", ["04", "01.1", "20 - 29"])
+def test_a_code_of_no_division_or_of_another_form_is_refused(stray):
+    people = pl.DataFrame({"work": ["01", "02", stray] * 4})
     with pytest.raises(AnonymityError, match="work"):
         cc.anonymize(people, "work", k=2, hierarchies={"work": {"nace": "plain"}})
 

@@ -86,6 +86,26 @@ def test_branches_of_industry_lie_in_sections(name, codes, form):
     assert ("codes of NACE" in proposal.reason) == (form is not None)
 
 
+DOTTED = [f"{code}.{end}" for code in DIVISIONS for end in ("10", "12")]
+NO_ZERO_FIRST = [code for code in DOTTED if code[0] != "0"]
+
+
+@pytest.mark.parametrize("name", ["nace", "nace_code", "industry"])
+@pytest.mark.parametrize("codes", [DOTTED, NO_ZERO_FIRST])
+def test_dotted_branches_of_a_named_column_are_codes_unless_they_were_read_as_numbers(name, codes):
+    text, tree = proposed(name, codes)
+    assert (text.role, tree) == ("quasi", {"nace": "dotted"})
+    number, tree = proposed(name, [float(code) for code in codes])
+    assert (number.role, number.settings, tree) == ("quasi", ('kind = "categorical"',), None)
+    assert "read the column as text" in number.reason
+    assert number.decide == ("kind",)
+
+
+def test_other_fractions_beside_branches_stay_amounts():
+    shares, tree = proposed("nace_share", [number / 1000 for number in range(100, 400)])
+    assert (shares.settings[0], tree) == ('kind = "numeric"', None)
+
+
 @pytest.mark.parametrize(
     ("name", "codes"),
     [
