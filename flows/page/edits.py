@@ -146,7 +146,7 @@ def _change_settings(document: PlanTable, form: Mapping[str, str]) -> None:
         document["name"] = name
     if isinstance(privacy, MutableMapping) and isinstance(privacy.get("k"), int):
         k = form.get("k", str(privacy["k"])).strip()
-        if not re.fullmatch(r"\d{1,9}", k):
+        if not re.fullmatch(r"[0-9]{1,9}", k):
             raise PlanError("privacy.k must be a whole number, such as 5")
         if int(k) != privacy["k"]:
             privacy["k"] = int(k)
@@ -205,13 +205,16 @@ def _set_mix(privacy: PlanTable, mix: str) -> None:
 def _set_limits(checks: PlanTable, form: Mapping[str, str]) -> None:
     """Set the limits that are numbers; an empty field takes the limit out of the plan."""
     for key in list_stated_limits(checks):
-        given = form.get(name_limit(key), str(checks[key])).strip()
+        shown = str(checks[key])
+        given = form.get(name_limit(key), shown).strip()
+        if given == shown:  # such as 1e-05 or nan, which no field takes
+            continue
         if not given:
             del checks[key]
-        elif not re.fullmatch(r"\d{1,9}(\.\d{1,15})?", given):
+        elif not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,15})?", given):
             raise PlanError(f"checks.{key} must be a number, such as 0.05")
         elif float(given) != checks[key]:
-            checks[key] = tomlkit.value(given)
+            checks[key] = float(given) if "." in given else int(given)
 
 
 def _answer_questions(document: PlanTable, form: Mapping[str, str]) -> None:

@@ -183,8 +183,29 @@ def test_limits_are_changed_without_toml(session):
     assert "min_utility" not in checks
     assert re.search(r"^max_uniform = 0\.5 +# at most 5 %", session.draft.text, re.MULTILINE)
     assert "max_attack_success = 0.2 " in session.draft.text  # the same number
-    refused = post(client, session, "/plan", **{"limit:max_uniform": "a lot"}).text
-    assert refused_words(refused).startswith("checks.max_uniform must be a number")
+    for wrong in ("a lot", "\u0665", "1e-2", "-1", "1" * 10):
+        refused = post(client, session, "/plan", **{"limit:max_uniform": wrong}).text
+        assert refused_words(refused).startswith("checks.max_uniform must be a number")
+
+
+@pytest.mark.parametrize(("given", "number"), [("05", 5), ("00.5", 0.5), ("0", 0), ("7.0", 7.0)])
+def test_a_limit_is_the_number_that_was_given(given, number):
+    text, _ = apply_form(PLAN + "[checks]\nmax_uniform = 0.25\n", {"limit:max_uniform": given})
+    stated = tomllib.loads(text)["checks"]["max_uniform"]
+    assert (stated, type(stated)) == (number, type(number))
+
+
+@pytest.mark.parametrize("stated", ["0.00001", "1e-5", "nan", "12345678901", "0.1234567890123456"])
+def test_limits_that_no_field_takes_stay_as_they_are(tmp_path, stated):
+    path = tmp_path / "people.toml"
+    path.write_text(PLAN + f"[checks]\nmax_uniform = {stated}\n", encoding="utf-8")
+    session = session_of(path)
+    client = visit(session)
+    field = re.search(r'name="limit:max_uniform" value="([^"]*)"', client.get("/plan").text)
+    post(client, session, "/plan", **{"k": "7", "limit:max_uniform": field[1]})
+    assert session.refusal == ""
+    assert "k = 7" in session.draft.text
+    assert f"max_uniform = {stated}\n" in session.draft.text
 
 
 @pytest.mark.parametrize(
