@@ -10,6 +10,7 @@ import pytest
 from crowdcover.flows.page import plan_views
 from crowdcover.flows.page.edits import apply_form, name_question
 from crowdcover.kinds.table.plan.checks import ChecksSection
+from crowdcover.storage.shelf.folders import FolderShelf
 from tests.flows.orders import RARE
 from tests.flows.page.conftest import post, refused_words, session_of, visit
 from tests.flows.processes import command
@@ -88,6 +89,16 @@ def test_a_good_plan_is_not_refused(planned):
     page = visit(planned).get("/plan").text
     assert refusal_in(page) is None
     assert "The plan can be released" in page
+
+
+def test_a_plan_opens_although_its_releases_cannot_be_listed(order, monkeypatch):
+    def refuse(_):
+        raise PermissionError("people")
+
+    monkeypatch.setattr(FolderShelf, "versions", refuse)
+    session = session_of(order.plan)
+    assert session.release is None
+    assert "The plan can be released" in visit(session).get("/plan").text
 
 
 def test_a_form_without_a_change_keeps_every_byte(session):
