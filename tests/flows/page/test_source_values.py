@@ -115,6 +115,31 @@ def test_a_large_source_is_counted_when_it_is_asked_for(order, monkeypatch, limi
     assert len(PICTURE.findall(changed)) >= 4
 
 
+@pytest.mark.parametrize(
+    ("values", "is_shown"),
+    [
+        (np.linspace(-(2**63), 2**63 - 1025, 99).astype(np.int64), True),
+        (np.arange(99, dtype=np.uint64) * 9 * 10**16 + 2**63, True),
+        (np.linspace(-0.8, 0.8, 99) * 1e308, True),
+        (np.append(np.linspace(-1, 1, 99), [1.7e308, -1.7e308]), False),
+    ],
+)
+def test_a_column_of_a_wide_range_leaves_the_others_their_values(tmp_path, values, is_shown):
+    table = {"far": values, "near": np.arange(len(values)) % 3}
+    lists = pl.Series([[each] for each in range(len(values))])
+    pl.DataFrame({**table, "lists": lists}).write_parquet(tmp_path / "wide.parquet")
+    document = {"source": {"path": str(tmp_path / "wide.parquet")}, "columns": {}}
+    found = source_values.read_source_values(document, whole=False)
+    assert len(found.counts["near"].bars) == 3
+    assert found.examples["near"] == ("0", "1", "2")
+    assert len(found.examples["far"]) == source_values.EXAMPLES
+    assert ("far" in found.counts) == is_shown
+    assert "lists" not in found.counts
+    if is_shown:
+        assert len(found.counts["far"].bars) == source_values.MOST_BARS
+        assert len({each.share for each in found.counts["far"].bars}) < 4
+
+
 def test_a_source_that_cannot_be_read_has_no_values(planned, order):
     client = visit(planned)
     order.source.write_bytes(b'"age\nbroken')
