@@ -192,7 +192,13 @@ def test_limits_are_changed_without_toml(session):
     checks = tomllib.loads(session.draft.text)["checks"]
     assert checks["max_uniform"] == 0.5
     assert "min_utility" not in checks
-    assert re.search(r"^max_uniform = 0\.5 +# at most 5 %", session.draft.text, re.MULTILINE)
+    # Comments of the starter go with their numbers, and no others.
+    assert "\nmax_uniform = 0.5\nmax_attack_success" in session.draft.text
+    assert "it with k\nmax_row_loss = 0.02 " in session.draft.text
+    own, _ = apply_form(
+        PLAN + "[checks]\nmax_uniform = 0.25  # agreed\n", {"limit:max_uniform": "0.5"}
+    )
+    assert "max_uniform = 0.5  # agreed\n" in own
     assert "max_attack_success = 0.2 " in session.draft.text  # the same number
     for wrong in ("a lot", "\u0665", "1e-2", "-1", "1" * 10):
         refused = post(client, session, "/plan", **{"limit:max_uniform": wrong}).text
@@ -204,6 +210,21 @@ def test_a_limit_is_the_number_that_was_given(given, number):
     text, _ = apply_form(PLAN + "[checks]\nmax_uniform = 0.25\n", {"limit:max_uniform": given})
     stated = tomllib.loads(text)["checks"]["max_uniform"]
     assert (stated, type(stated)) == (number, type(number))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[checks]\nmax_uniform = 0.1\n",
+        'source = "people.csv"\n[checks]\n"max_uniform" = 0.1',
+        "checks = {max_uniform = 0.1}\n",
+        "checks.max_uniform = 0.1\n[source]\nkind = 'cube'\n",
+    ],
+)
+def test_a_limit_is_changed_however_it_is_written(text):
+    for given, stated in (("0.2", {"max_uniform": 0.2}), ("", {})):
+        changed = tomllib.loads(apply_form(text, {"limit:max_uniform": given})[0])
+        assert changed.get("checks", {}) == stated
 
 
 @pytest.mark.parametrize("stated", ["0.00001", "1e-5", "nan", "12345678901", "0.1234567890123456"])
