@@ -1,4 +1,4 @@
-"""Change a plan as the forms of the page say; comments and the order of keys stay.
+"""Change a plan as the forms of the page say; a person's comments and the order of keys stay.
 
 A key is written only where the form differs from the plan, so a form without a change leaves every
 byte as it was.
