@@ -8,6 +8,7 @@ from anon_core.anonymizers import ANONYMIZERS
 from crowdcover.flows.page.edits import (
     PlanTable,
     list_columns,
+    list_known_limits,
     list_marked_sections,
     list_stated_limits,
     list_stated_texts,
@@ -21,7 +22,6 @@ from crowdcover.flows.page.source_values import SourceValues, ValueCounts
 from crowdcover.flows.plan.about import AboutSection
 from crowdcover.flows.plan.settings import list_settings
 from crowdcover.kinds import KINDS, kind_called
-from crowdcover.kinds.checks import LimitsSection
 from crowdcover.kinds.section import MarkedSection
 from crowdcover.reports.messages import capitalize_first
 
@@ -153,8 +153,7 @@ def _find_questions(annotation: Any) -> Mapping[str, str]:
 
 def _list_column_limits(checks: PlanTable, kind: str) -> Iterator[LimitRow]:
     """The limits that are numbers, in the words of the reference."""
-    section = kind_called(kind).sections["checks"][0] if kind in KINDS else LimitsSection
-    known = section.list_limits()
+    known = list_known_limits(kind)
     for key in list_stated_limits(checks):
         words = known[key].description if key in known else ""
         remedy = f" Refused? {capitalize_first(known[key].remedy)}." if key in known else ""

@@ -1,4 +1,4 @@
-"""Change a plan as the forms of the page say; comments and the order of keys stay.
+"""Change a plan as the forms of the page say; a person's comments and the order of keys stay.
 
 A key is written only where the form differs from the plan, so a form without a change leaves every
 byte as it was.
@@ -11,7 +11,11 @@ from typing import Any
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import Comment, Null, Table
 
+from crowdcover.kinds import KINDS, kind_called
+from crowdcover.kinds.checks import LimitsSection
+from crowdcover.kinds.judge.limits import Limit
 from crowdcover.kinds.section import PlanError, toml_key
 from crowdcover.kinds.table.plan.columns import QUASI_ONLY
 from crowdcover.kinds.table.plan.numerals import NUMERAL_KEYS
@@ -109,6 +113,13 @@ def list_stated_limits(checks: PlanTable) -> list[str]:
     ]
 
 
+def list_known_limits(kind: str) -> dict[str, Limit]:
+    """The limits that the section of a kind has, by key; none of a kind that is not known."""
+    section = kind_called(kind).sections["checks"][0] if kind in KINDS else LimitsSection
+    known: dict[str, Limit] = section.list_limits()
+    return known
+
+
 def name_limit(key: str) -> str:
     """The name of the field of a limit."""
     return f"limit:{key}"
@@ -146,7 +157,7 @@ def _change_settings(document: PlanTable, form: Mapping[str, str]) -> None:
         document["name"] = name
     if isinstance(privacy, MutableMapping) and isinstance(privacy.get("k"), int):
         k = form.get("k", str(privacy["k"])).strip()
-        if not re.fullmatch(r"\d{1,9}", k):
+        if not re.fullmatch(r"[0-9]{1,9}", k):
             raise PlanError("privacy.k must be a whole number, such as 5")
         if int(k) != privacy["k"]:
             privacy["k"] = int(k)
@@ -159,7 +170,9 @@ def _change_settings(document: PlanTable, form: Mapping[str, str]) -> None:
     if isinstance(privacy, MutableMapping) and (mix := form.get("mix")) is not None:
         _set_mix(privacy, mix)
     if isinstance(checks := document.get("checks"), MutableMapping):
-        _set_limits(checks, form)
+        source = document.get("source")
+        kind = source.get("kind", "table") if isinstance(source, MutableMapping) else ""
+        _set_limits(checks, form, list_known_limits(str(kind)))
 
 
 def _set_effort(document: PlanTable, effort: str) -> None:
@@ -202,16 +215,40 @@ def _set_mix(privacy: PlanTable, mix: str) -> None:
         del privacy["mix"]
 
 
-def _set_limits(checks: PlanTable, form: Mapping[str, str]) -> None:
+def _set_limits(checks: PlanTable, form: Mapping[str, str], known: Mapping[str, Limit]) -> None:
     """Set the limits that are numbers; an empty field takes the limit out of the plan."""
     for key in list_stated_limits(checks):
-        given = form.get(name_limit(key), str(checks[key])).strip()
+        shown = str(checks[key])
+        given = form.get(name_limit(key), shown).strip()
+        if given == shown:  # such as 1e-05 or nan, which no field takes
+            continue
+        if given and not re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,15})?", given):
+            raise PlanError(f"checks.{key} must be a number, such as 0.05")
+        if given and float(given) == checks[key]:
+            continue
+        starter = known[key].starter if key in known else None
+        if starter is not None:
+            _drop_comment(checks, key, f"{starter.comment}\n{starter.otherwise}".splitlines())
         if not given:
             del checks[key]
-        elif not re.fullmatch(r"\d{1,9}(\.\d{1,15})?", given):
-            raise PlanError(f"checks.{key} must be a number, such as 0.05")
-        elif float(given) != checks[key]:
-            checks[key] = tomlkit.value(given)
+        else:
+            checks[key] = float(given) if "." in given else int(given)
+
+
+def _drop_comment(checks: PlanTable, key: str, lines: list[str]) -> None:
+    """Drop the starter's comment of a limit: it is of the number that was there."""
+    if not isinstance(checks, Table):  # inline tables have no comments
+        return
+    body = checks.value.body
+    at = next(place for place, (name, _) in enumerate(body) if name is not None and name.key == key)
+    own = body[at][1].trivia
+    if own.comment[2:] in lines:
+        own.comment_ws = own.comment = ""
+    for place in range(at + 1, len(body)):
+        item = body[place][1]
+        if not isinstance(item, Comment) or item.trivia.comment[2:] not in lines:
+            break
+        body[place] = (None, Null())
 
 
 def _answer_questions(document: PlanTable, form: Mapping[str, str]) -> None:

@@ -72,9 +72,10 @@ def _find_newest_release(draft: Draft) -> Place | None:
         return None
     try:
         parent = ReleasePlan.load(draft.path).releases
-    except AnonymityError:  # the page of the plan shows the refusal
+        versions = shelf_of(parent).versions() if isinstance(parent, Path) else []
+    # The page of the plan shows a refusal; a folder that cannot be listed shows no release.
+    except (AnonymityError, OSError):
         return None
-    versions = shelf_of(parent).versions() if isinstance(parent, Path) else []
     return parent / versions[-1] if versions else None
 
 

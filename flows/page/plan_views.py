@@ -1,6 +1,9 @@
 """The plan: look at it, edit it, save it."""
 
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -49,8 +52,8 @@ def edit_columns(session: Session, request: Request) -> Response:
     text, gone = apply_form(draft.text, form_of(request))
     changed = text != draft.text
     draft.text = text
-    if changed:  # the kind of a column says how its values are counted
-        load_values(session, whole=session.values.is_whole)
+    if changed:
+        _refresh_values(session, whole=session.is_whole_asked)
     session.notice = "The plan was changed. It is not saved yet." if changed else "Nothing changed."
     if gone:
         session.notice += f" Settings that no longer belong were removed: {', '.join(gone)}."
@@ -64,7 +67,7 @@ def edit_text(session: Session, request: Request) -> Response:
     if "\r\n" in draft.text:  # browsers send no other line end; the file keeps its own
         text = text.replace("\n", "\r\n")
     draft.text = text
-    load_values(session)
+    _refresh_values(session, whole=False)
     session.notice = "The text was taken over. It is not saved yet."
     return go_to("/plan")
 
@@ -86,11 +89,26 @@ def show_value_counts(session: Session, _: Request) -> Response:
 
 def load_values(session: Session, *, whole: bool = False) -> None:
     """Read the values of the plan's source anew; none where the plan is refused."""
-    try:
+    session.values, session.values_of, session.is_whole_asked = NO_VALUES, None, whole
+    with suppress(PlanError):
         document = session.require_draft().document()
         session.values = read_source_values(document, whole=whole)
-    except PlanError:
-        session.values = NO_VALUES
+        if session.values is not NO_VALUES:  # else the next change tries again
+            session.values_of = _list_read_sections(document)
+
+
+def _refresh_values(session: Session, *, whole: bool) -> None:
+    """Read the source again only if a section has changed that says what is read, and how."""
+    document = None
+    with suppress(PlanError):
+        document = session.require_draft().document()
+    if document is None or session.values_of != _list_read_sections(document):
+        load_values(session, whole=whole)
+
+
+def _list_read_sections(document: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The sections that values depend on: the kind of a column says how they are counted."""
+    return document.get("source"), document.get("columns")
 
 
 def _list_commands(session: Session, draft: Draft) -> list[tuple[str, str]]:

@@ -1,5 +1,6 @@
 """A release: its verdict, rows beside their people, columns, questions, and another version."""
 
+import os
 from pathlib import Path
 
 from starlette.requests import Request
@@ -146,7 +147,11 @@ def _list_other_versions(session: Session, folder: Place) -> dict[str, Place]:
     beside = {each: folder.parent / each for each in _list_sibling_versions(folder)}
     known = [folder, *beside.values()]
     named = [each for each in session.others if not any(same_place(each, own) for own in known)]
-    return {**beside, **{shorten_place(each): each for each in named}}
+    others = dict(beside)
+    for each in named:
+        short = shorten_place(each)
+        others[os.path.abspath(short) if short in beside else short] = each
+    return others
 
 
 def _list_sibling_versions(folder: Place) -> list[str]:

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from crowdcover.flows.page.draft import Draft
 from crowdcover.flows.page.guard import Secrets
@@ -54,6 +55,10 @@ class Session:
     answer : ReleaseAnswer or None
     values : SourceValues
         Of the source by column. They are private and go into the plan's page only.
+    values_of : (mapping, mapping) or None
+        The sections `source` and `columns` of the plan that they were read by; None: none were.
+    is_whole_asked : bool
+        Whether a person asked for the counts of all rows of a large source.
     """
 
     own: Secrets
@@ -75,6 +80,8 @@ class Session:
     asked: Mapping[str, str] = field(default_factory=dict, repr=False)
     answer: ReleaseAnswer | None = field(default=None, repr=False)
     values: SourceValues = field(default=NO_VALUES, repr=False)
+    values_of: tuple[Any, Any] | None = field(default=None, repr=False)
+    is_whole_asked: bool = False
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def require_draft(self) -> Draft:

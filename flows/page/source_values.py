@@ -33,6 +33,9 @@ QUICK_ROWS = 250_000
 _PACKED = 8  # times: how much smaller a packed text is
 _SCATTERED = 0.9  # of the rows: a column with so many different values has no common ones
 _HEIGHT = 30  # of the highest bar
+# What one column may raise that others are shown without: nested values have no order and no text,
+# and numbers may be too far apart for intervals.
+_NOT_SHOWN = (AnonymityError, pl.exceptions.PolarsError, ValueError, OverflowError)
 
 
 class ValueBar(NamedTuple):
@@ -141,14 +144,17 @@ def _count_each(given: pl.Series) -> list[tuple[str, int]]:
 def _bin_numbers(given: pl.Series) -> list[tuple[str, int]]:
     """Rows in intervals of one width over the range of all values."""
     numbers = given.to_physical() if given.dtype == pl.Date else given
-    if not numbers.dtype.is_integer():
+    least: Any = numbers.min()
+    greatest: Any = numbers.max()
+    # Differences beyond 64 bits would wrap.
+    if not numbers.dtype.is_integer() or max(greatest, greatest - least) >= 1 << 63:
         reals = numbers.cast(pl.Float64).to_numpy()
-        counts, edges = np.histogram(reals, bins=MOST_BARS)
+        with np.errstate(over="ignore", invalid="ignore"):  # no width: refused below
+            counts, edges = np.histogram(reals, bins=MOST_BARS)
         # As many digits as tell one edge from the next.
         digits = max(0, 1 - math.floor(math.log10(float(edges[1] - edges[0]))))
         names = [f"{low:.{digits}f}..{high:.{digits}f}" for low, high in pairwise(edges.tolist())]
         return list(zip(names, counts.tolist(), strict=True))
-    least, greatest = int(numbers.min()), int(numbers.max())  # type: ignore[arg-type]
     width = -(-(greatest - least + 1) // MOST_BARS)
     places = ((numbers.cast(pl.Int64) - least) // width).to_numpy()
     counts = np.bincount(places, minlength=-(-(greatest - least + 1) // width))
@@ -201,8 +207,11 @@ def _measure_text(path: Path) -> int:
 
 
 def _list_examples(frame: pl.DataFrame, name: str, source: Source) -> tuple[str, ...]:
-    leading = type_source_column(frame.head(LEADING_ROWS), _as_it_is(name), source.missing)
-    return _pick_examples(leading.cast(pl.String, strict=False).to_list())
+    try:
+        leading = type_source_column(frame.head(LEADING_ROWS), _as_it_is(name), source.missing)
+        return _pick_examples(leading.cast(pl.String, strict=False).to_list())
+    except _NOT_SHOWN:
+        return ()
 
 
 def _count_column(
@@ -214,10 +223,12 @@ def _count_column(
         column = ColumnSection.model_validate(stated).column(name)
         typed = type_source_column(frame, column, source.missing)
     except (AnonymityError, ValidationError):
-        typed = type_source_column(frame, _as_it_is(name), source.missing)
+        typed = None
     try:
+        if typed is None:
+            typed = type_source_column(frame, _as_it_is(name), source.missing)
         return count_values(typed)
-    except pl.exceptions.PolarsError:  # nested values have no order and no text
+    except _NOT_SHOWN:
         return None
 
 

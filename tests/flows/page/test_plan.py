@@ -10,6 +10,7 @@ import pytest
 from crowdcover.flows.page import plan_views
 from crowdcover.flows.page.edits import apply_form, name_question
 from crowdcover.kinds.table.plan.checks import ChecksSection
+from crowdcover.storage.shelf.folders import FolderShelf
 from tests.flows.orders import RARE
 from tests.flows.page.conftest import post, refused_words, session_of, visit
 from tests.flows.processes import command
@@ -88,6 +89,16 @@ def test_a_good_plan_is_not_refused(planned):
     page = visit(planned).get("/plan").text
     assert refusal_in(page) is None
     assert "The plan can be released" in page
+
+
+def test_a_plan_opens_although_its_releases_cannot_be_listed(order, monkeypatch):
+    def refuse(_):
+        raise PermissionError("people")
+
+    monkeypatch.setattr(FolderShelf, "versions", refuse)
+    session = session_of(order.plan)
+    assert session.release is None
+    assert "The plan can be released" in visit(session).get("/plan").text
 
 
 def test_a_form_without_a_change_keeps_every_byte(session):
@@ -181,10 +192,52 @@ def test_limits_are_changed_without_toml(session):
     checks = tomllib.loads(session.draft.text)["checks"]
     assert checks["max_uniform"] == 0.5
     assert "min_utility" not in checks
-    assert re.search(r"^max_uniform = 0\.5 +# at most 5 %", session.draft.text, re.MULTILINE)
+    # Comments of the starter go with their numbers, and no others.
+    assert "\nmax_uniform = 0.5\nmax_attack_success" in session.draft.text
+    assert "it with k\nmax_row_loss = 0.02 " in session.draft.text
+    own, _ = apply_form(
+        PLAN + "[checks]\nmax_uniform = 0.25  # agreed\n", {"limit:max_uniform": "0.5"}
+    )
+    assert "max_uniform = 0.5  # agreed\n" in own
     assert "max_attack_success = 0.2 " in session.draft.text  # the same number
-    refused = post(client, session, "/plan", **{"limit:max_uniform": "a lot"}).text
-    assert refused_words(refused).startswith("checks.max_uniform must be a number")
+    for wrong in ("a lot", "\u0665", "1e-2", "-1", "1" * 10):
+        refused = post(client, session, "/plan", **{"limit:max_uniform": wrong}).text
+        assert refused_words(refused).startswith("checks.max_uniform must be a number")
+
+
+@pytest.mark.parametrize(("given", "number"), [("05", 5), ("00.5", 0.5), ("0", 0), ("7.0", 7.0)])
+def test_a_limit_is_the_number_that_was_given(given, number):
+    text, _ = apply_form(PLAN + "[checks]\nmax_uniform = 0.25\n", {"limit:max_uniform": given})
+    stated = tomllib.loads(text)["checks"]["max_uniform"]
+    assert (stated, type(stated)) == (number, type(number))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[checks]\nmax_uniform = 0.1\n",
+        'source = "people.csv"\n[checks]\n"max_uniform" = 0.1',
+        "checks = {max_uniform = 0.1}\n",
+        "checks.max_uniform = 0.1\n[source]\nkind = 'cube'\n",
+    ],
+)
+def test_a_limit_is_changed_however_it_is_written(text):
+    for given, stated in (("0.2", {"max_uniform": 0.2}), ("", {})):
+        changed = tomllib.loads(apply_form(text, {"limit:max_uniform": given})[0])
+        assert changed.get("checks", {}) == stated
+
+
+@pytest.mark.parametrize("stated", ["0.00001", "1e-5", "nan", "12345678901", "0.1234567890123456"])
+def test_limits_that_no_field_takes_stay_as_they_are(tmp_path, stated):
+    path = tmp_path / "people.toml"
+    path.write_text(PLAN + f"[checks]\nmax_uniform = {stated}\n", encoding="utf-8")
+    session = session_of(path)
+    client = visit(session)
+    field = re.search(r'name="limit:max_uniform" value="([^"]*)"', client.get("/plan").text)
+    post(client, session, "/plan", **{"k": "7", "limit:max_uniform": field[1]})
+    assert session.refusal == ""
+    assert "k = 7" in session.draft.text
+    assert f"max_uniform = {stated}\n" in session.draft.text
 
 
 @pytest.mark.parametrize(

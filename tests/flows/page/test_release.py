@@ -270,3 +270,25 @@ def test_two_versions_beside_each_other(released, elsewhere, tmp_path):
     assert shown == [("v1, old", str(folder / "v1")), ("v1, new", str(folder / "v2"))]
     assert "Loss per column" in page
     assert "crowdcover diff" in page
+
+
+@pytest.mark.long
+def test_a_named_release_hides_no_version_of_the_same_name(
+    released, elsewhere, tmp_path, monkeypatch
+):
+    firms, people = tmp_path / "firms", tmp_path / "people"
+    shutil.copytree(released.folder_of_v1, firms / "v1")
+    shutil.copytree(elsewhere.folder_of_v1, firms / "v2")
+    shutil.copytree(released.folder_of_v1, people / "v1")
+    monkeypatch.chdir(people)
+    client = visit(session_of("../firms/v2", diff=["v1"]))
+    page = client.get("/release").text
+    groups = re.findall(r'<optgroup label="(.*?)">(.*?)</optgroup>', page)
+    assert [(label, re.findall(r"<option>(.*?)</option>", inner)) for label, inner in groups] == [
+        ("Beside this release", ["v1"]),
+        ("Named with --diff", [str(people / "v1")]),
+    ]
+    for name, shown in (("v1", "../firms/v1"), (str(people / "v1"), "v1")):
+        page = client.get("/difference", params={"release": name}).text
+        paths = re.findall(r'<dt>.*?</dt><dd class="path">(.*?)</dd>', page)
+        assert paths == [shown, "../firms/v2"]

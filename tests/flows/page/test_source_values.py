@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crowdcover.flows.page import source_values
+from crowdcover.flows.page import plan_views, source_values
 from crowdcover.flows.page.source_values import count_values
 from tests.flows.page.conftest import post, session_of, visit
 
@@ -113,6 +113,67 @@ def test_a_large_source_is_counted_when_it_is_asked_for(order, monkeypatch, limi
     assert "Count the values of all rows" not in page
     changed = post(client, session, "/plan", **{"role:note": "drop"}).text
     assert len(PICTURE.findall(changed)) >= 4
+
+
+def test_the_source_is_read_again_only_if_its_section_or_a_column_changed(planned, monkeypatch):
+    read = []
+
+    def count_read(document, *, whole):
+        read.append(whole)
+        return source_values.read_source_values(document, whole=whole)
+
+    monkeypatch.setattr(plan_views, "read_source_values", count_read)
+    client = visit(planned)
+    kept = planned.values
+    post(client, planned, "/plan", k="6", approval="required", effort="0")
+    post(client, planned, "/plan/text", text=planned.draft.text + "# a remark\n")
+    assert (read, planned.values) == ([], kept)
+    post(client, planned, "/plan", **{"kind:age": "categorical"})
+    assert read == [False]
+    post(client, planned, "/plan/values")
+    post(client, planned, "/plan", **{"kind:age": "numeric"})
+    assert read == [False, True, True]  # a person asked for all rows
+    text = planned.draft.text.replace("people.csv", "other.csv")
+    post(client, planned, "/plan/text", text=text)
+    assert read[3:] == [False]  # but not for those of another file
+
+
+def test_after_a_failed_read_a_large_source_is_not_counted_unasked(order, monkeypatch):
+    held = order.source.read_bytes()
+    order.source.unlink()
+    session = session_of(order.plan)
+    client = visit(session)
+    order.source.write_bytes(held)
+    monkeypatch.setattr(source_values, "QUICK_BYTES", 80)
+    page = post(client, session, "/plan", k="6").text
+    assert PICTURE.findall(page) == []
+    assert 'class="example"' in page
+    assert "Count the values of all rows" in page
+
+
+@pytest.mark.parametrize(
+    ("values", "is_shown"),
+    [
+        (np.linspace(-(2**63), 2**63 - 1025, 99).astype(np.int64), True),
+        (np.arange(99, dtype=np.uint64) * 9 * 10**16 + 2**63, True),
+        (np.linspace(-0.8, 0.8, 99) * 1e308, True),
+        (np.append(np.linspace(-1, 1, 99), [1.7e308, -1.7e308]), False),
+    ],
+)
+def test_a_column_of_a_wide_range_leaves_the_others_their_values(tmp_path, values, is_shown):
+    table = {"far": values, "near": np.arange(len(values)) % 3}
+    lists = pl.Series([[each] for each in range(len(values))])
+    pl.DataFrame({**table, "lists": lists}).write_parquet(tmp_path / "wide.parquet")
+    document = {"source": {"path": str(tmp_path / "wide.parquet")}, "columns": {}}
+    found = source_values.read_source_values(document, whole=False)
+    assert len(found.counts["near"].bars) == 3
+    assert found.examples["near"] == ("0", "1", "2")
+    assert len(found.examples["far"]) == source_values.EXAMPLES
+    assert ("far" in found.counts) == is_shown
+    assert "lists" not in found.counts
+    if is_shown:
+        assert len(found.counts["far"].bars) == source_values.MOST_BARS
+        assert len({each.share for each in found.counts["far"].bars}) < 4
 
 
 def test_a_source_that_cannot_be_read_has_no_values(planned, order):
