@@ -41,7 +41,7 @@ class Hierarchy:
         rising; each divides the next one.
     weights : tuple of float
         What a cell loses that shows a value, a node of each level from the finest on, or the root,
-        in parts of the column: rising from 0 to 1. None: as many parts as it has values.
+        in parts of the column: rising from 0 to 1. Empty: as many parts as it has values.
     """
 
     paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
