@@ -76,8 +76,8 @@ def points(change: Any) -> str:
 
 
 def count_share(share: float, records: int) -> int:
-    """How many of these at most, where their share was published rounded up."""
-    return int(share * records + 1e-9)  # a product of floats may end just below a whole number
+    """How many of these at most, where their share was published in thousandths, rounded up."""
+    return round(share * 1000) * records // 1000  # in whole numbers: floats may end just below one
 
 
 def seconds(duration: Any) -> str:

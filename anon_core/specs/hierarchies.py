@@ -46,7 +46,7 @@ class Hierarchy:
     weights : tuple of float
         What a cell loses that shows a value, a node of each level from the finest on, or the root,
         in parts of the column: rising from 0 to 1, also rounded to six decimals, so that whole
-        numbers can price each step. None: as many parts as it has values.
+        numbers can price each step. Empty: as many parts as it has values.
     """
 
     paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)

@@ -3,7 +3,7 @@
     python deploy/team/team.py --folder crowdcover-team            # leaves the pages open
     python deploy/team/team.py --folder crowdcover-team --check    # ends when all is done
 
-Month 1 is refused: too many women hide in crowds that show one value. With a larger k it is
+Month 1 is refused: too many women fit only rows that show one value. With a larger k it is
 published after an approval in Prefect's form. Month 2 has far more women, so it is refused; the
 operator accepts that with a note, and the officer approves in a terminal. Month 3 waits for you.
 """

@@ -30,8 +30,12 @@ from crowdcover.storage.source.sources import Source
 from crowdcover.storage.vault.refusals import SecondReleaseError
 from crowdcover.storage.vault.run import Run, Stored
 
-# Numbers that older manifests lack.
-_LATER = ("triangles_deviation", "triangles_deviation_released", "same_edges", "edges", "highest")
+# Numbers that older manifests lack, by section; of each attack under the attack's name.
+_LATER = {
+    "utility": ("triangles_deviation", "triangles_deviation_released", "same_edges"),
+    "protection": ("edges",),
+    "attacks": ("highest",),
+}
 _COUNTS = ("vertices", "edges", "expected_edges")  # of drift
 
 
@@ -136,10 +140,17 @@ class Graph(GraphRules, Kind):
 
     def comparable(self, manifest: Mapping[str, Any], sections: Sections) -> Sections:
         """Older manifests lack how triangles vary, what is shown of edges, and the surest guess."""
-        return {
-            name: _drop_unstated(section, manifest.get(name, {}))
+        kept = {
+            name: _drop_unstated(section, manifest.get(name), _LATER.get(name, ()))
             for name, section in sections.items()
         }
+        if "attacks" in kept:
+            stated = _read_mapping(manifest.get("attacks"))
+            kept["attacks"] = {
+                name: _drop_unstated(attack, stated.get(name), _LATER["attacks"])
+                for name, attack in kept["attacks"].items()
+            }
+        return kept
 
     def keep_measured(self, audit: Audit, folder: Path) -> None:
         """Store among how many vertices hide, and how many have each degree."""
@@ -186,14 +197,15 @@ class Graph(GraphRules, Kind):
         )
 
 
-def _drop_unstated(measured: Mapping[str, Any], stated: Any) -> Mapping[str, Any]:
-    """What was measured, at any depth, without numbers that an older manifest does not state."""
-    known = stated if isinstance(stated, Mapping) else {}
-    return {
-        name: _drop_unstated(each, known.get(name)) if isinstance(each, Mapping) else each
-        for name, each in measured.items()
-        if name not in _LATER or name in known
-    }
+def _drop_unstated(measured: Mapping[str, Any], stated: Any, later: Sequence[str]) -> Facts:
+    """What was measured, without later numbers that an older manifest does not state."""
+    known = _read_mapping(stated)
+    return {name: each for name, each in measured.items() if name not in later or name in known}
+
+
+def _read_mapping(stated: Any) -> Mapping[str, Any]:
+    """What a manifest states, which may be anything; no number if it is no mapping."""
+    return stated if isinstance(stated, Mapping) else {}
 
 
 KIND = Graph()

@@ -203,7 +203,7 @@ def unprotected(number: int = 12, records: int = 500) -> dict[str, Any]:
 
 
 def uniform(number: int, **columns: int) -> dict[str, Any]:
-    """A release in which so many of 500 people hide in crowds of one value of each column."""
+    """A release in which so many of 500 people fit only rows of one value of each column."""
     release = full()
     crowd = release["protection"]["sensitive"]["illness"] | {"distinct": 1}
     release["protection"]["sensitive"] = {

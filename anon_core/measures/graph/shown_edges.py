@@ -87,15 +87,20 @@ def compare_edges(before: UncertainEdges, after: UncertainEdges) -> ShownEdges:
         both=int((here & there).sum()),
         same=int(same.sum()),
         near=list_ends(here & there & (change <= SHOWN_WITHIN)),
-        matched=list_ends(same & alone) | _find_vertices(pairs),
+        matched=list_ends(same & alone) | _find_vertices(pairs, here, there),
         joined=total / (ONE * (n * (n - 1) // 2)) if n > 1 else 0.0,
         joined_if_released=_sum_products(p, shown) / (ONE * total_shown) if total_shown else 0.0,
     )
 
 
-def _find_vertices(pairs: Coupled) -> NDArray[np.bool_]:
-    """Find vertices whose edges have equal probabilities in both graphs, unlike all others'."""
-    whole = (pairs.p.astype(np.int64) + _MILLIONTH // 2) // _MILLIONTH
+def _find_vertices(
+    pairs: Coupled, here: NDArray[np.bool_], there: NDArray[np.bool_]
+) -> NDArray[np.bool_]:
+    """Find vertices whose edges have equal probabilities in both graphs, unlike all others'.
+
+    Pairs that are an edge `here`, in the source, or `there` have one.
+    """
+    whole = (pairs.p.astype(np.int64) + _MILLIONTH // 2) // _MILLIONTH * [here, there]
     before, after = (
         list_probabilities(UncertainEdges(pairs.u, pairs.v, p.astype(np.int32), pairs.vertices))
         for p in whole

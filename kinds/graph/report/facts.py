@@ -1,6 +1,5 @@
 """Labelled numbers of a released graph, read from its manifest."""
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -155,27 +154,29 @@ def _describe_linked(manifest: Manifest) -> RiskLine:
     limit = attack_limits(manifest).get(strongest.name)
     counts = {
         # Published in thousandths, rounded up: as many as that may be.
-        "named": math.ceil(strongest.success * records - 1e-9),
+        "named": -(-round(1000 * strongest.success) * records // 1000),
         "matched": count_share(protection["edges"]["matched"], records),
     }
-    surest = [attack.highest for attack in attacks(manifest) if is_number(attack.highest)]
-    figures = {"highest": max(surest, default=None)}
+    figures = {"highest": strongest.highest if is_number(strongest.highest) else None}
     order = sorted(counts, key=lambda form: -counts[form])  # of equal ones names come first
+    advice, result = order[0], NO_LIMIT
+    if limit is not None:
+        result = WITHIN if strongest.success <= limit else ABOVE
+        # The limit is one of names: they stand beside it.
+        order = ["named", "matched"]
+        advice = "named" if result == ABOVE else advice
     people = [_say_up_to(counts[form], records) for form in order]
     first, second = (
         _MESSAGES.say("risk_lines", form, number=counts[form], **figures) for form in order
     )
     rest = _MESSAGES.say("risk_lines", "of_edges")
-    result = NO_LIMIT
-    if limit is not None:
-        result = WITHIN if strongest.success <= limit else ABOVE
     return build_risk_line(
         "linked",
         people[0],
         f"{first} {people[1]} {second} {rest}",
         result,
         limit=_MESSAGES.say("risk_lines", "limit", form="linked", limit=limit),
-        change=_MESSAGES.say("risk_lines", "change", form=order[0]),
+        change=_MESSAGES.say("risk_lines", "change", form=advice),
         warns=counts["matched"] > 0 or (limit is None and strongest.success > strongest.guess),
     )
 

@@ -148,25 +148,25 @@ class ChecksSection(ReidentificationLimits):
     max_uniform: Share | None = declare_limit(
         name="uniform crowds",
         sense="at most",
-        expected="At most a share of {required} of the people hides in a crowd with one value.",
+        expected="At most a share of {required} of the people fits only rows that show one value.",
         subject=limits.OF_COLUMN,
         shortfall="{finding} fit only rows that show one value, more than checks.{key} = "
         "{required} allows",
         numbers=limits.read_uniform,
-        description="the share of the people who may hide in a crowd with one value.",
+        description="the share of the people who may fit only rows that show one value.",
         example="0.1",
-        documented="in which a larger share of the people hides in a crowd with one value",
+        documented="in which a larger share of the people fits only rows that show one value",
         remedy="raise k, set privacy.mix to the column, coarsen groups, drop the column or raise "
         "the limit",
         starter=StarterLine(
             1,
             "0.05",
-            "at most 5 % of the people may hide in a crowd that shows one value of\n"
+            "at most 5 % of the people may fit only rows that show one value of\n"
             "a sensitive column: who knows their quasi-identifiers learns it.\n"
             "Refused? Raise k, or let mix (above) name the column",
             needs="sensitive",
-            otherwise="with a sensitive column: at most 5 % of the people may hide in a crowd\n"
-            "that shows one value of it",
+            otherwise="with a sensitive column: at most 5 % of the people may fit only rows\n"
+            "that show one value of it",
         ),
     )
     equivalence_k: Annotated[int, Field(ge=2)] | None = declare_limit(

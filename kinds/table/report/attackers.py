@@ -243,9 +243,9 @@ def build_attack_blocks(manifest: Manifest) -> list[Block]:
 
 
 def build_membership_block(manifest: Manifest) -> Block | None:
-    """Who is said to be in the table, of those who are and of drawn people; None if unmeasured."""
+    """Who is said to be in the table, of those who are and of drawn people; None without these."""
     found = (manifest.get("protection") or {}).get("membership")
-    if not found:
+    if not found or not found["drawn"]:
         return None
     records, rows = manifest["privacy"]["records"], []
     thresholds = [(1, records, found["matched"])]

@@ -247,6 +247,8 @@ def _build_membership_figure(manifest: Manifest) -> Figure:
     found = (manifest.get("protection") or {}).get("membership")
     if not found:
         return build_unmeasured_figure(_MESSAGES.say("inference", "membership_unmeasured"))
+    if not found["drawn"]:
+        return build_unmeasured_figure(_MESSAGES.say("inference", "membership_undrawn"))
     share = found["members"] / manifest["privacy"]["records"]
     what = _name_risk("inference", "membership", manifest, rows=found["rows"])
     measured = _format_count_of(found["others"], found["drawn"])

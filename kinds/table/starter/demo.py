@@ -51,7 +51,7 @@ k = 10
 mix = "affairs"            # women exchange rows, so that fewer crowds show one value
 
 [checks]
-max_uniform = 0.05         # at most 5 % of the women may hide in a crowd that shows one value
+max_uniform = 0.05         # at most 5 % of the women may fit only rows that show one value
 """
 
 

@@ -152,7 +152,7 @@ def test_the_page_of_a_version_says_which_values_are_not_kept(series, monkeypatc
     assert session.release == series.releases / "v2"
     assert "beside their people" in newest
     assert "not kept" not in newest
-    assert "Who hides in a crowd" not in newest
+    assert "Who fits only rows" not in newest
     assert client.get("/column?column=city").text.count("<svg") == 2
     older = unescape(post(client, session, "/release", version="v1").text)
     assert str(series.releases / "v1") in older

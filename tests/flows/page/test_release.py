@@ -130,7 +130,7 @@ def test_other_columns_and_versions_are_refused(opened, released):
 @pytest.mark.long
 def test_who_is_affected_is_what_the_audit_measures(owner, released):
     client, session = owner
-    assert "Who hides in a crowd" in client.get("/release").text
+    assert "Who fits only rows" in client.get("/release").text
     post(client, session, "/affected")
     assert "The command has ended" in client.get("/affected/log").text
     assert session.audited.code == 0, session.audited.log

@@ -127,6 +127,32 @@ def test_guesses_by_degree_are_held_against_the_limit_of_the_plan(stated, limit,
     assert "on average, by the plan" in line.limit
 
 
+@pytest.mark.parametrize(
+    ("limit", "result", "change"), [(0.2, WITHIN, "Round the prob"), (0.05, ABOVE, "Raise k")]
+)
+def test_a_limit_of_guesses_stands_beside_the_guesses(stated, limit, result, change):
+    for name, each in stated["attacks"].items():
+        each["success"] = 0.1
+        asked = {"measure": "attack success", "about": name, "required": limit, "found": 0.1}
+        stated.setdefault("checks", []).append(asked)
+    line = show_edges(stated, 0.5, 0.0)[0]
+    assert line.people == "Up to 4 of 40 vertices (10.0 %)"
+    assert line.finding.startswith("are named right")
+    assert "Up to 20 of 40 vertices (50.0 %) are found by other data" in line.finding
+    assert line.result == result
+    assert change in line.change
+
+
+def test_the_surest_guess_is_one_of_the_strongest_attack(stated):
+    weak, strong = list(stated["attacks"].values())[:2]
+    for each in stated["attacks"].values():
+        each["success"] = 0.1
+    weak["highest"], strong["success"], strong["highest"] = 1.0, 0.2, 0.25
+    assert "a chance of 1 in 4." in show_edges(stated, 0.0, 0.0)[0].finding
+    strong["highest"] = None  # the attacker who drops edges
+    assert "surest" not in show_edges(stated, 0.0, 0.0)[0].finding
+
+
 @pytest.mark.parametrize(("share", "people"), [(0.0, "0 of 40"), (0.15, "Up to 6 of 40")])
 def test_edges_that_are_shown_are_counted_by_vertex(stated, share, people):
     learnt = show_edges(stated, 0.0, share)[1]

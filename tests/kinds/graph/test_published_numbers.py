@@ -1,5 +1,7 @@
 """What published numbers follow from: rounded where a secret decides, bins where a vertex would."""
 
+import copy
+import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,8 +11,10 @@ from anon_core.measures.graph.degrees import Degrees, UncertainEdges
 from anon_core.measures.graph.posteriors import compute_posteriors
 from anon_core.specs.graphs import ONE
 from crowdcover.kinds.graph.judge.measured import Measured, round_step
+from crowdcover.kinds.graph.kind import KIND
 from crowdcover.kinds.graph.report.pictures import choose_degree_bins, degree_plot, level_plot
-from tests.kinds.graph.orders import manifest
+from tests.kinds.graph.orders import GraphOrder, manifest
+from tests.support.audits import audit_release
 
 
 @pytest.mark.long
@@ -23,6 +27,36 @@ def test_what_the_map_of_keys_decides_is_published_in_thousandths(links):
     numbers += [each for name, each in stated["protection"]["edges"].items() if name != "joined"]
     numbers += [each["success"] for each in stated["attacks"].values()]
     assert all(round(1000 * number) / 1000 == number for number in numbers)
+
+
+@pytest.mark.parametrize("section", ["privacy", "utility", "protection", "attacks"])
+def test_no_number_may_be_left_out_but_those_that_older_releases_lack(links, section):
+    numbers = ("triangles_deviation", "triangles_deviation_released", "same_edges")
+    older = {*(("utility", each) for each in numbers), ("protection", "edges")}
+    stated = manifest(links.published)
+    for name in list(stated[section]):
+        without = {key: each for key, each in stated[section].items() if key != name}
+        compared = KIND.comparable({**stated, section: without}, {section: stated[section]})
+        assert (name in compared[section]) == ((section, name) not in older)
+
+
+def test_the_audit_finds_that_the_number_of_edges_is_left_out(released_once):
+    order = released_once(GraphOrder)
+    stated = manifest(order.published)
+    del stated["utility"]["edges"]
+    (order.published / "manifest.json").write_text(json.dumps(stated))
+    broken = {each.guarantee for each in audit_release(order.published, order.plan).broken}
+    assert "numbers as measured" in broken
+
+
+def test_an_older_release_may_lack_the_surest_guess(links):
+    stated = manifest(links.published)
+    measured, name = copy.deepcopy(stated["attacks"]), next(iter(stated["attacks"]))
+    del stated["attacks"][name]["highest"]
+    compared = KIND.comparable(stated, {"attacks": measured})["attacks"]
+    assert compared[name] == stated["attacks"][name]
+    del stated["attacks"][name]["success"]
+    assert KIND.comparable(stated, {"attacks": measured})["attacks"] == compared
 
 
 def test_distances_of_few_pairs_are_left_out(links):

@@ -10,11 +10,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.measures.table.classes import Classes, ReleasedCells
+from anon_core.measures.table.classes import Classes, ReleasedCells, index_distinct_columns
 from anon_core.measures.table.crowds import count_rows
 
 NON_MEMBERS = 2**14  # a share of so many has a standard error of 0.4 points at most
 _SEED = 2026  # public: nobody's secret decides a number
+_TRIES = 4  # so many levels are drawn for each person, since some are those of a record
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Membership:
     Attributes
     ----------
     drawn : int
-        People who are not in it.
+        People who are not in it; 0 if nobody could be drawn, and then the rest tells nothing.
     matched : int
         Of these, whom at least one row fits. All who are in it are matched.
     rows : int
@@ -56,11 +57,11 @@ def attack_membership(
     compatible : int64 (n,)
         Rows that each record fits.
     drawn : int
-        People that are drawn.
+        People that are drawn, at most.
 
     Notes
     -----
-    The result says nothing of the order of the records. Memory O(n + attributes * drawn).
+    The result says nothing of the order of the records. Memory O(attributes * (n + drawn)).
     """
     level = draw_outsiders(classes, drawn)
     index = np.ascontiguousarray((level + released.level_offsets[:, None])[classes.search].T)
@@ -69,23 +70,34 @@ def attack_membership(
 
 
 def draw_outsiders(classes: Classes, number: int) -> NDArray[np.int32]:
-    """Draw levels of people who are not in the table, int32 (attributes, number).
+    """Draw levels of people who are not in the table, int32 (attributes, people).
 
-    Each attribute has the level of one of two records, by a fair coin. The second one is, of two
-    records, the one that has more levels of the first, but not all. So levels that go together stay
-    together, in part: people drawn like this fit fewer rows than true people who are not in the
-    table (`benchmarks/risk/membership.py`). Of more than two, the most alike may fit more rows.
+    These are `number` people, or fewer where most combinations of levels are those of a record;
+    none where all are, or where no two records differ in two attributes.
+
+    Each attribute has the level of one of two records, by a fair coin, and at least one level is
+    of each record alone. The second one is, of two records, the one that has more levels of the
+    first, but differs in two at least. So levels that go together stay together, in part. In the
+    tables of `benchmarks/risk/membership.py`, people drawn like this fit fewer rows than true
+    people who are not in the table; no rule says so of others.
     """
     draws = np.random.Generator(np.random.PCG64(_SEED))
     # Classes are in the order of their levels, whatever the order of the records is.
-    ends = np.cumsum(classes.records_in)
-    record = draws.integers(0, ends[-1], size=(3, number))
+    ends, (attributes, known) = np.cumsum(classes.records_in), classes.level.shape
+    record = draws.integers(0, ends[-1], size=(3, _TRIES * number))
     one, *others = np.searchsorted(ends, record, side="right")
     alike = [(classes.level[:, one] == classes.level[:, each]).sum(axis=0) for each in others]
-    least = [np.where(each == len(classes.level), -1, each) for each in alike]
+    least = [np.where(each > attributes - 2, -1, each) for each in alike]
     other = np.where(least[1] > least[0], others[1], others[0])
-    first = draws.integers(0, 2, size=(len(classes.level), number)).astype(np.bool_)
-    return np.where(first, classes.level[:, one], classes.level[:, other])
+    levels = classes.level[:, one], classes.level[:, other]
+    coin = draws.random((attributes, _TRIES * number), dtype=np.float32)
+    first, differs, at = coin < 0.5, levels[0] != levels[1], np.arange(_TRIES * number)
+    first[np.where(differs, coin, 2).argmin(axis=0), at] = True
+    first[np.where(differs, coin, -1).argmax(axis=0), at] = False
+    drawn = np.where(first, *levels)
+    kind, _ = index_distinct_columns(np.hstack([classes.level, drawn]))
+    new = ~np.isin(kind[known:], kind[:known])
+    return drawn[:, new][:, :number]
 
 
 def tell_apart(inside: NDArray[np.int64], outside: NDArray[np.int64]) -> Membership:

@@ -71,3 +71,14 @@ def test_sums_of_many_large_products_are_exact():
     edges = UncertainEdges(u.astype(np.int32), v.astype(np.int32), p, n)
     assert compare_edges(edges, edges).joined_if_released == (ONE - 1) / ONE
     assert len(u) * (ONE - 1) ** 2 > 2**63  # a sum of int64 would have wrapped around
+
+
+def test_an_edge_of_half_a_millionth_is_none_and_finds_nobody():
+    """Rounded to a millionth it would be one, as in the release."""
+    ends = np.array([0, 1], dtype=np.int32), np.array([1, 2], dtype=np.int32)
+    before, after = (
+        UncertainEdges(*ends, np.array([p, p], dtype=np.int32), 3) for p in (500, 1000)
+    )
+    found = compare_edges(before, after)
+    assert (found.source, found.released, found.both) == (0, 2, 0)
+    assert not found.matched.any()

@@ -76,6 +76,16 @@ def test_who_is_in_the_table_is_compared_with_people_who_are_not() -> None:
     assert "publish a sample of the people only" in " ".join(render_page(release, crowds()).split())
 
 
+def test_where_nobody_could_be_drawn_no_figure_is_stated() -> None:
+    release = full()
+    nobody = {"drawn": 0, "matched": 0, "rows": 3, "members": 500, "others": 0}
+    release["protection"]["membership"] = nobody
+    what = "Whether somebody is in the table at all: nobody could be drawn"
+    assert one(release, "Inference", what)[0] == NOT_MEASURED
+    assert build_membership_block(release) is None
+    assert "who is in the table" not in render_page(release, crowds())
+
+
 def test_an_attack_is_held_against_the_plan_or_else_against_guessing() -> None:
     what = "Chance that an insider"
     by_guessing = one(full(), "Singling out", what)
