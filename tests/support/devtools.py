@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from websockets.sync.client import connect
@@ -19,6 +19,11 @@ from tests.reports.browser import FLAGS, program
 # Nothing but this machine can be reached.
 RULES = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
 STARTS_WITHIN = 60
+NAVIGATED = -32000  # the code of an answer whose page was replaced meanwhile
+
+
+class NavigatedError(Exception):
+    """A script had no answer: another page came."""
 
 
 class Browser:
@@ -36,6 +41,8 @@ class Browser:
         while True:
             answer = self._receive(60)
             if answer.get("id") == self.number:
+                if answer.get("error", {}).get("code") == NAVIGATED:
+                    raise NavigatedError(method)
                 assert "error" not in answer, (method, answer)
                 return answer["result"]
 
@@ -58,20 +65,21 @@ class Browser:
         """Wait until a script is true, also while the page is being replaced; a refusal ends it."""
         last = time.monotonic() + within
         while time.monotonic() < last and not self._shows_alert():
-            found = self.send(
-                "Runtime.evaluate",
-                expression=f"document.readyState === 'complete' && Boolean({script})",
-                returnByValue=True,
-            )
-            if found["result"].get("value"):
+            if self._look(f"document.readyState === 'complete' && Boolean({script})"):
                 return
             time.sleep(0.2)
         text = self.evaluate("document.body.innerText")
         raise AssertionError(f"{script} never held; the page says: {text}")
 
     def _shows_alert(self):
-        alert = "document.querySelector('[role=alert]') !== null"
-        return self.send("Runtime.evaluate", expression=alert)["result"].get("value")
+        return self._look("document.querySelector('[role=alert]') !== null")
+
+    def _look(self, script):
+        """What a script says now; nothing while the page is being replaced."""
+        with suppress(NavigatedError):
+            found = self.send("Runtime.evaluate", expression=script, returnByValue=True)
+            return found["result"].get("value")
+        return None
 
     def go_to(self, address):
         self.send("Page.navigate", url=address)
@@ -79,7 +87,8 @@ class Browser:
 
     def act(self, script):
         """Run a script that loads another page, and wait for that."""
-        self.evaluate(f"window.before = true; {script}; 0")
+        with suppress(NavigatedError):  # it may be there before the answer is
+            self.evaluate(f"window.before = true; {script}; 0")
         self.wait_until("!window.before")
 
     def resize(self, width, *, dark=False):
