@@ -206,3 +206,12 @@ def released_once(tmp_path_factory):
     from tests.support.standing import Standing
 
     return Standing(tmp_path_factory.mktemp("standing"))
+
+
+@pytest.fixture
+def waited(monkeypatch):
+    """Seconds of the pauses during outages, which nobody waits for."""
+    pauses = []
+    monkeypatch.setattr("crowdcover.storage.places.outages.time.sleep", pauses.append)
+    monkeypatch.delenv("CROWDCOVER_WAIT")
+    return pauses

@@ -22,15 +22,6 @@ from tests.support.databases import in_a_database
 SECRET = "zq7password"
 
 
-@pytest.fixture
-def waited(monkeypatch):
-    """Seconds of the pauses, which nobody waits for."""
-    pauses = []
-    monkeypatch.setattr("crowdcover.storage.places.outages.time.sleep", pauses.append)
-    monkeypatch.delenv(outages.WAIT_VARIABLE)
-    return pauses
-
-
 class Away:
     """Fails at every first try of a question: before its work, or so that its answer is lost."""
 

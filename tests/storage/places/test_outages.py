@@ -18,15 +18,6 @@ from crowdcover.storage.places.place import place_of
 SECRET = "postgresql://zq7user:zq7password@db.example/people"
 
 
-@pytest.fixture
-def waited(monkeypatch):
-    """Seconds of the pauses, which nobody waits for."""
-    pauses = []
-    monkeypatch.setattr("crowdcover.storage.places.outages.time.sleep", pauses.append)
-    monkeypatch.delenv(outages.WAIT_VARIABLE)
-    return pauses
-
-
 class Store:
     """Answers after some failures."""
 

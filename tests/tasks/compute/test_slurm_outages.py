@@ -4,7 +4,6 @@ import psij
 import pytest
 
 from anon_core.errors import ClusterError
-from crowdcover.storage.places import outages
 from crowdcover.storage.places.outages import wait_out_outages
 from crowdcover.tasks.compute import cluster as clusters
 from crowdcover.tasks.compute import jobs, slurm
@@ -19,10 +18,8 @@ REFUSED = "sbatch: error: invalid partition specified: nights"
 
 
 @pytest.fixture
-def said(monkeypatch):
-    """What a run says meanwhile; nobody waits."""
-    monkeypatch.setattr("crowdcover.storage.places.outages.time.sleep", lambda _: None)
-    monkeypatch.delenv(outages.WAIT_VARIABLE)
+def said(waited):
+    """What a run says meanwhile."""
     lines = []
     with wait_out_outages(lines.append):
         yield lines

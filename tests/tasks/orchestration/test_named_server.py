@@ -9,7 +9,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from crowdcover.storage.places.outages import WAIT_VARIABLE
 from crowdcover.tasks.orchestration import named_server
 from crowdcover.tasks.orchestration.named_server import await_server, find_server_address
 
@@ -62,15 +61,6 @@ def test_a_folder_that_is_closed_names_none(home, monkeypatch):
     assert find_server_address() is None
 
 
-@pytest.fixture
-def pauses(monkeypatch):
-    """Seconds of the pauses, which nobody waits for."""
-    told = []
-    monkeypatch.delenv(WAIT_VARIABLE)
-    monkeypatch.setattr("crowdcover.storage.places.outages.time.sleep", told.append)
-    return told
-
-
 @contextmanager
 def served(answers, place=("127.0.0.1", 0)):
     """A server that answers these, the last one first, and then 200."""
@@ -93,24 +83,24 @@ def served(answers, place=("127.0.0.1", 0)):
         server.shutdown()
 
 
-def test_a_server_that_is_away_is_waited_for(pauses, capsys):
+def test_a_server_that_is_away_is_waited_for(waited, capsys):
     with served([503, 503]) as address:
-        await_server(address, quiet=False, as_json=False)
-    assert pauses == [1, 2]
+        await_server(address, quiet=False)
+    assert waited == [1, 2]
     told = capsys.readouterr().err
     assert re.findall(r"waiting for Prefect's server \((\w+)\)", told) == ["HTTPError"] * 2
     assert "127.0.0.1" not in told
 
 
-def test_one_that_never_comes_is_left_to_prefect(pauses, capsys):
+def test_one_that_never_comes_is_left_to_prefect(waited, capsys):
     with socket.create_server(("127.0.0.1", 0)) as closed:
         number = closed.getsockname()[1]
-    await_server(f"http://127.0.0.1:{number}/api", quiet=True, as_json=False)
-    assert 110 < sum(pauses) <= 120
+    await_server(f"http://127.0.0.1:{number}/api", quiet=True)
+    assert 110 < sum(waited) <= 120
     assert capsys.readouterr().err == ""
 
 
-def test_one_that_does_not_answer_in_time_is_away(pauses, monkeypatch):
+def test_one_that_does_not_answer_in_time_is_away(waited, monkeypatch):
     answers = [None, TimeoutError("timed out")]
 
     @contextmanager
@@ -120,17 +110,17 @@ def test_one_that_does_not_answer_in_time_is_away(pauses, monkeypatch):
         yield
 
     monkeypatch.setattr(named_server.urllib.request, "urlopen", ask)
-    await_server(URL, quiet=True, as_json=False)
-    assert pauses == [1]
+    await_server(URL, quiet=True)
+    assert waited == [1]
 
 
 @pytest.mark.parametrize("address", ["http://localhost:42OO/api", "nonsense", "http://[::1/api"])
-def test_what_is_no_address_is_left_to_prefect(pauses, address):
-    await_server(address, quiet=True, as_json=False)
-    assert pauses == []
+def test_what_is_no_address_is_left_to_prefect(waited, address):
+    await_server(address, quiet=True)
+    assert waited == []
 
 
-def test_what_speaks_another_protocol_is_left_to_prefect(pauses):
+def test_what_speaks_another_protocol_is_left_to_prefect(waited):
     with served([None]) as address:
-        await_server(address, quiet=True, as_json=False)
-    assert pauses == []
+        await_server(address, quiet=True)
+    assert waited == []
