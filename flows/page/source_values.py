@@ -111,7 +111,7 @@ def count_values(series: pl.Series) -> ValueCounts | None:
     highest = max(number for _, number in bars)
     # Texts come in the order of their numbers, and the last bar may be of all others.
     common, most = max(bars, key=lambda each: each[1]) if is_ranked else bars[0]
-    summary = f"{_write_bound(given.min())} to {_write_bound(given.max())}; " if is_ranked else ""
+    summary = f"{_write_value(given.min())} to {_write_value(given.max())}; " if is_ranked else ""
     summary += f"most often {common}, {percent(most / rows)}"
     found = [*bars, ("(missing)", absent)] if absent else bars
     return ValueCounts(
@@ -132,10 +132,10 @@ def _count_each(given: pl.Series) -> list[tuple[str, int]]:
     """Rows of each value, ranked ones in their order, others by their number."""
     counted = given.alias("value").value_counts(name="rows")
     if given.dtype != pl.String:
-        return [(_write_bound(value), rows) for value, rows in counted.sort("value").iter_rows()]
+        return [(_write_value(value), rows) for value, rows in counted.sort("value").iter_rows()]
     common = counted.sort("rows", "value", descending=[True, False])
     shown = common.height if common.height <= MOST_BARS else MOST_BARS - 1
-    bars = [(_write_bound(value), rows) for value, rows in common[:shown].iter_rows()]
+    bars = [(_write_value(value), rows) for value, rows in common[:shown].iter_rows()]
     if rest := common.height - shown:
         bars.append((f"{count(rest)} other values", int(common["rows"][shown:].sum())))
     return bars
@@ -163,13 +163,13 @@ def _bin_numbers(given: pl.Series) -> list[tuple[str, int]]:
     if given.dtype == pl.Date:
         ends = [each.cast(pl.Int32).cast(pl.Date) for each in ends]
     names = [
-        _write_bound(low) if low == high else f"{_write_bound(low)}..{_write_bound(high)}"
+        _write_value(low) if low == high else f"{_write_value(low)}..{_write_value(high)}"
         for low, high in zip(*ends, strict=True)
     ]
     return list(zip(names, counts.tolist(), strict=True))
 
 
-def _write_bound(value: Any) -> str:
+def _write_value(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else _shorten(str(value))
 
 
