@@ -17,10 +17,11 @@ from typing import NoReturn
 
 from anon_core.errors import AnonymityError
 from crowdcover.flows.commands import COMMANDS
-from crowdcover.flows.printed_json import print_refusal, writes_json_logs
+from crowdcover.flows.printed_json import print_refusal
 from crowdcover.kinds.nearest import did_you_mean
 from crowdcover.storage.vault.build import CODE_VERSION, PACKAGES
 from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
+from crowdcover.tasks.orchestration.json_lines import writes_json_logs
 
 QUIET_DEFAULTS = {
     # No telemetry: nothing about private data leaves the machine.

@@ -2,12 +2,10 @@
 
 import json
 import logging
-import os
-import sys
 from collections.abc import Mapping
 from typing import Any
 
-from crowdcover.tasks.orchestration.json_lines import format_line
+from crowdcover.tasks.orchestration.json_lines import write_line
 
 
 def printable_json(document: Mapping[str, Any]) -> str:
@@ -28,13 +26,6 @@ def _escape_line(line: str) -> str:
     return "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in line)
 
 
-def writes_json_logs() -> bool:
-    """Whether logs and refusals are lines of JSON: CROWDCOVER_LOGS=json."""
-    return os.environ.get("CROWDCOVER_LOGS") == "json"
-
-
 def print_refusal(refusal: str) -> None:
     """Print a refusal on standard error."""
-    as_json = writes_json_logs()
-    line = format_line(logging.ERROR, refusal) if as_json else f"crowdcover: {refusal}"
-    print(line, file=sys.stderr)
+    write_line(logging.ERROR, refusal)

@@ -13,7 +13,6 @@ from anon_core.errors import AnonymityError
 from crowdcover.flows.launch.one_plan import release_alone
 from crowdcover.flows.outcome import Outcome, await_outcome, exit_code
 from crowdcover.flows.plan.plan import ReleasePlan
-from crowdcover.flows.printed_json import writes_json_logs
 from crowdcover.tasks.compute.engines import quiet_dask
 from crowdcover.tasks.orchestration.named_server import await_server, find_server_address
 
@@ -33,7 +32,7 @@ def release_all(
         if address := find_server_address():
             from crowdcover.flows.launch.many_tasks import release_in_tasks
 
-            await_server(address, quiet=quiet, as_json=writes_json_logs())
+            await_server(address, quiet=quiet)
             return release_in_tasks(names, frozen, configure_local_cluster(workers, 1))
         with connect_client(None, workers, 1) as client:
             futures = client.map(_release_frozen_plan_alone, frozen, quiet=quiet, pure=False)

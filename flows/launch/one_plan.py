@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from crowdcover.flows.launch.standing import find_untouched_release
-from crowdcover.flows.printed_json import writes_json_logs
 from crowdcover.storage.places.place import Place, place_of
-from crowdcover.tasks.orchestration.json_lines import format_line
+from crowdcover.tasks.orchestration.json_lines import format_line, writes_json_logs
 from crowdcover.tasks.orchestration.memory import keep_all_objects
 
 if TYPE_CHECKING:
@@ -87,16 +86,16 @@ def release_alone(plan: "ReleasePlan", *, quiet: bool) -> str:
         from crowdcover.tasks.orchestration.stage import log_line
 
     with (
-        end_by_sigterm(),
+        _end_by_sigterm(),
         about_plan(plan.name),
-        write_plain_log(quiet=quiet, as_json=writes_json_logs()),
+        write_plain_log(quiet=quiet),
     ):
         log_line(f"no Prefect server is named ({SERVER_VARIABLE}): the vault alone keeps this run")
         return release_plan(plan).folder
 
 
 @contextmanager
-def end_by_sigterm() -> Iterator[None]:
+def _end_by_sigterm() -> Iterator[None]:
     """Let SIGTERM end the work inside as Ctrl-C does: a batch job that nobody watches is cancelled.
 
     Prefect does the same for its flow runs. Threads take no signals.
@@ -127,6 +126,6 @@ def _release_in_prefect(frozen: Path, plan: "ReleasePlan", address: str, *, quie
     if (screen := find_screen()) is not None:
         screen.take_console()
     hand_on_plan(frozen, plan)
-    await_server(address, quiet=quiet, as_json=writes_json_logs())
+    await_server(address, quiet=quiet)
     with refuse_prefect_failures():
         return str(release(str(frozen)))

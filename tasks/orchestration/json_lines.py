@@ -2,11 +2,24 @@
 
 import json
 import logging
+import os
+import sys
 from datetime import UTC, datetime
 from typing import Any
 
 # What Prefect adds to its records, and the plain log to its own.
 OF_PREFECT = ("flow_name", "flow_run_name", "flow_run_id", "task_name", "task_run_name")
+
+
+def writes_json_logs() -> bool:
+    """Whether logs and refusals are lines of JSON: CROWDCOVER_LOGS=json."""
+    return os.environ.get("CROWDCOVER_LOGS") == "json"
+
+
+def write_line(severity: int, message: str) -> None:
+    """Write a line that no log shows on standard error, in the form of the log if that is JSON."""
+    line = format_line(severity, message) if writes_json_logs() else f"crowdcover: {message}"
+    sys.stderr.write(f"{line}\n")
 
 
 def format_line(severity: int, message: str) -> str:

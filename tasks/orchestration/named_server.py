@@ -36,7 +36,7 @@ def find_server_address() -> str | None:
         return None  # of settings that Prefect refuses itself
 
 
-def await_server(address: str, *, quiet: bool, as_json: bool) -> None:
+def await_server(address: str, *, quiet: bool) -> None:
     """Wait while a server does not answer, as for other stores, and say so unless `quiet`.
 
     Whatever it answers, or that it is still away in the end, Prefect says when the run begins.
@@ -45,7 +45,7 @@ def await_server(address: str, *, quiet: bool, as_json: bool) -> None:
     from crowdcover.tasks.orchestration.stage import log_line
 
     with (
-        write_plain_log(quiet=quiet, as_json=as_json),
+        write_plain_log(quiet=quiet),
         wait_out_outages(log_line),
         suppress(OSError, ValueError, HTTPException),
     ):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 
-from crowdcover.tasks.orchestration.json_lines import JsonLines
+from crowdcover.tasks.orchestration.json_lines import JsonLines, writes_json_logs
 from crowdcover.tasks.orchestration.terminal import find_screen
 
 
@@ -22,13 +22,13 @@ class _Lines(logging.Formatter):
 
 
 @contextmanager
-def write_plain_log(*, quiet: bool, as_json: bool) -> Iterator[None]:
+def write_plain_log(*, quiet: bool) -> Iterator[None]:
     """Write what the work inside logs, unless `quiet`; a screen that is open shows it itself."""
     if quiet:
         yield
         return
     logger, handler = logging.getLogger("crowdcover"), logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines() if as_json else _Lines())
+    handler.setFormatter(JsonLines() if writes_json_logs() else _Lines())
     before = logger.level, logger.propagate
     logger.setLevel(logging.INFO)
     logger.propagate = False  # where Prefect is imported, its root logger writes lines as well

@@ -6,8 +6,6 @@ A refusal passes as it is. The message of any other failure stays in the vault.
 import functools
 import inspect
 import logging
-import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
@@ -18,7 +16,7 @@ from anon_core.errors import escape_unprintable
 from crowdcover.storage.vault.failures import keep_failures
 from crowdcover.storage.vault.run import Run
 from crowdcover.tasks.orchestration.events import find_flow_run, plan_name
-from crowdcover.tasks.orchestration.json_lines import format_line
+from crowdcover.tasks.orchestration.json_lines import write_line
 from crowdcover.tasks.orchestration.memory import give_back_memory
 from crowdcover.tasks.orchestration.pulse import Silence, tell_of_work
 from crowdcover.tasks.orchestration.spans import trace_stage
@@ -110,10 +108,7 @@ def warn_person(message: str) -> None:
     """Log what a person must know: on standard error where the log is silent, as with --quiet."""
     log_line(message)
     if not _find_logger().isEnabledFor(logging.INFO):
-        line = escape_unprintable(message)
-        as_json = os.environ.get("CROWDCOVER_LOGS") == "json"
-        text = format_line(logging.WARNING, line) if as_json else f"crowdcover: {line}"
-        sys.stderr.write(f"{text}\n")
+        write_line(logging.WARNING, escape_unprintable(message))
 
 
 def show_in_prefect(key: str, markdown: str, description: str) -> None:

@@ -73,7 +73,6 @@ def run(options: argparse.Namespace) -> int:
     from crowdcover.flows.launch.deployments import parse_schedules, serve_plans
     from crowdcover.flows.launch.one_plan import freeze_plan
     from crowdcover.flows.launch.prefect_failures import refuse_prefect_failures
-    from crowdcover.flows.printed_json import writes_json_logs
     from crowdcover.flows.runs.partitions import require_partition
 
     order = _read_care_order(options)
@@ -89,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
     named = {
         plan.name: Path(os.path.abspath(path)) for plan, path in zip(plans, files, strict=True)
     }
-    await_server(address, quiet=options.quiet, as_json=writes_json_logs())
+    await_server(address, quiet=options.quiet)
     with refuse_prefect_failures():
         serve_plans(named, when, options.workers, order, quiet=options.quiet)
     return 0
