@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
+from crowdcover.flows import course
 from crowdcover.storage.places.objects import ObjectPath
 from crowdcover.storage.places.place import place_of
 from crowdcover.storage.source import parts
@@ -203,9 +204,7 @@ def test_a_release_is_of_one_moment(tmp_path, memory, monkeypatch, kind):
             memory.pipe_file(f"{place}/{number}.parquet", (tmp_path / "part").read_bytes())
     order.write(source={"path": place})
     order.fix_seed()
-    from crowdcover.flows import release as module
-
-    validate = module.validate
+    validate = course.validate
 
     def emptied(*arguments):
         for name in memory.find("memory://bucket"):
@@ -213,7 +212,7 @@ def test_a_release_is_of_one_moment(tmp_path, memory, monkeypatch, kind):
         return validate(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "validate", emptied)
+        patch.setattr(course, "validate", emptied)
         folder = order.release()
     assert sorted(order.rows()["diagnosis"]) == sorted(row[4] for row in people())
     assert data_bytes(folder)
