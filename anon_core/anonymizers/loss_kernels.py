@@ -113,10 +113,15 @@ def compute_loss_increase(v, r, best, cells):
 def widen_row(v, r, cells):
     """Let row r allow the levels of record v."""
     for a in range(len(cells.ordinal)):
-        q = cells.codes[v, a]
-        cells.low[r, a] = min(cells.low[r, a], q)
-        cells.high[r, a] = max(cells.high[r, a], q)
-        cells.member[r, cells.offsets[a] + q] = True
+        widen_cell(a, cells.codes[v, a], r, cells)
+
+
+@kernel
+def widen_cell(a, q, r, cells):
+    """Let row r allow level q of attribute a."""
+    cells.low[r, a] = min(cells.low[r, a], q)
+    cells.high[r, a] = max(cells.high[r, a], q)
+    cells.member[r, cells.offsets[a] + q] = True
 
 
 @kernel

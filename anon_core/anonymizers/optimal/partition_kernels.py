@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from anon_core.anonymizers.loss_kernels import PROHIBITIVE_LOSS, compute_loss_increase, widen_row
+from anon_core.anonymizers.loss_kernels import (
+    PROHIBITIVE_LOSS,
+    compute_level_increase,
+    compute_loss_increase,
+    widen_cell,
+    widen_row,
+)
 from anon_core.jit.kernel import kernel
 
 
@@ -50,19 +56,18 @@ def better_groups(
             if budget[0] == 0:
                 return -1
             budget[0] -= 1
-            more = compute_loss_increase(v, depth, PROHIBITIVE_LOSS, cells)
-            total, size = loss[depth] + more, depth + 2
+            size = depth + 2
             duals, least = gain[depth] + dual[v], max(need[depth], k[v])
             # Each further member loses as much as the others do now, at least.
-            promising = False
+            room = -np.inf
             for final in range(max(size, least), longest + 1):
-                bound = total * final - duals - best[v + 1, final - size]
-                if bound < below:
-                    promising = True
-                    break
-            if not promising:
+                room = max(room, (below + duals + best[v + 1, final - size]) / final)
+            at_most = np.int64(np.ceil(max(room, 0.0))) - loss[depth]
+            more = compute_loss_increase(v, depth, at_most, cells)
+            if more >= at_most:
                 v += 1
                 continue
+            total = loss[depth] + more
             if size >= least and size < 2 * least and total * size - duals < below:
                 if number == most:
                     return number
@@ -102,30 +107,46 @@ def likely_groups(k, dual, limit, cells, found, length, cost):
     Row 0 of cells is the group. Returns how many there are.
     """
     n, longest, number = len(k), found.shape[1], 0
+    more, by_attribute = np.empty(n, dtype=np.int64), np.empty(cells.codes.T.shape, dtype=np.int64)
     for root in range(n):
         _reset_row(root, 0, cells)
+        more[:], by_attribute[:] = 0, 0
+        for a in range(len(by_attribute)):
+            _price_attribute(a, cells, by_attribute[a], more)
         found[number, 0] = root
         total, duals, need, below = np.int64(0), dual[root], k[root], limit
         joined = np.zeros(n, dtype=np.bool_)
         joined[root] = True
         length[number] = 0
         for size in range(2, longest + 1):
-            best, place, more = np.inf, 0, np.int64(0)
+            best, place = np.inf, 0
             for v in range(n):
                 if not joined[v]:
-                    added = compute_loss_increase(v, 0, PROHIBITIVE_LOSS, cells)
-                    reduced = (total + added) * size - duals - dual[v]
+                    reduced = (total + more[v]) * size - duals - dual[v]
                     if reduced < best:
-                        best, place, more = reduced, v, added
-            widen_row(place, 0, cells)
+                        best, place = reduced, v
+            total, duals, need = total + more[place], duals + dual[place], max(need, k[place])
+            for a in range(len(by_attribute)):
+                q = cells.codes[place, a]
+                if not cells.member[0, cells.offsets[a] + q]:
+                    widen_cell(a, q, 0, cells)
+                    _price_attribute(a, cells, by_attribute[a], more)
             joined[place] = True
             found[number, size - 1] = place
-            total, duals, need = total + more, duals + dual[place], max(need, k[place])
             if need <= size < 2 * need and best < below:
                 below, length[number], cost[number] = best, size, total * size
         if length[number] > 0:
             number += 1
     return number
+
+
+@kernel
+def _price_attribute(a, cells, now, more):  # now, more (n,)
+    """Let `now` be what row 0 loses more by each record in attribute a; `more` follows."""
+    for v in range(len(now)):
+        increase = compute_level_increase(a, cells.codes[v, a], 0, cells)
+        more[v] += increase - now[v]
+        now[v] = increase
 
 
 @kernel
