@@ -77,7 +77,7 @@ class Freeform(FreeformSettings):
     def memory_at_work(self, data: BinaryTable) -> int:
         """Return the bytes of the costs that all threads hold at a time."""
         sizes = np.sort(np.diff(self.segments(data)))[::-1]
-        dense = 0 if self.method == "greedy" else 40
+        dense = {"greedy": 0, "hungarian": 8, "sort-greedy": 40}[self.method]
         return dense * int((sizes[: numba.get_num_threads()] ** 2).sum())
 
     def anonymize(

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_core.anonymizers.freeform.assignment_kernels import assign_least
 from anon_core.anonymizers.freeform.freeform_kernels import (
     ListedLevels,
     RowHolders,
@@ -13,7 +14,6 @@ from anon_core.anonymizers.freeform.freeform_kernels import (
     lightest_first,
 )
 from anon_core.anonymizers.freeform.settings import SegmentMethod
-from anon_core.anonymizers.loss_kernels import PROHIBITIVE_LOSS
 from anon_core.jit.kernel import spread_work
 
 Starts = NDArray[np.int64]
@@ -66,7 +66,9 @@ def assign_rows(method: SegmentMethod, done: int, space: RowHolders) -> NDArray[
     else:
         costs = compute_increases(done, space)
         if method == "hungarian":
-            least_costs(costs, done, row_of, space)
+            record_of = np.empty_like(row_of)
+            assign_least(costs, row_of, record_of)
+            space.holder[done] = record_of
         else:
             pairs = np.argsort(costs, axis=None, kind="stable")
             lightest_first(pairs, costs, done, row_of, space)
@@ -94,14 +96,3 @@ def _list_levels(codes: NDArray[np.int32]) -> tuple[ListedLevels, NDArray[np.int
         np.repeat(np.arange(len(found)), counts), np.concatenate([level for level, _ in found])
     )
     return listed, np.stack([place for _, place in found], axis=1) + starts
-
-
-def least_costs(
-    costs: NDArray[np.int64], done: int, row_of: NDArray[np.int64], space: RowHolders
-) -> None:
-    """An assignment of least cost; the costs, whole and below 2^53, are exact in float64."""
-    from scipy.optimize import linear_sum_assignment  # takes a third of a second to import
-
-    record, row = linear_sum_assignment(np.where(costs < PROHIBITIVE_LOSS, costs, np.inf))
-    row_of[record] = row
-    space.holder[done, row] = record

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
 from anon_core.anonymizers import Freeform
 from anon_core.anonymizers.freeform import segments
+from anon_core.anonymizers.freeform.assignment_kernels import assign_least
 from anon_core.anonymizers.freeform.freeform import HOLDER
 from anon_core.anonymizers.freeform.freeform_kernels import (
     RowHolders,
@@ -19,7 +21,7 @@ from anon_core.anonymizers.freeform.freeform_kernels import (
     greedy_round,
     lightest_first,
 )
-from anon_core.anonymizers.freeform.segments import compute_increases, least_costs
+from anon_core.anonymizers.freeform.segments import compute_increases
 from anon_core.anonymizers.loss_kernels import PROHIBITIVE_LOSS, LevelCells, loss_of, widen_row
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
@@ -104,12 +106,24 @@ def test_golden_figure_5():
     """Doka et al.: the heaviest perfect matching weighs 16."""
     weight = np.array([[1, 6, 0], [0, 8, 6], [4, 0, 1]])
     costs = np.where(weight == 0, PROHIBITIVE_LOSS, 8 - weight)
-    space = Freeform()._space(made([1, 2, 3], 1)[0], 2)
-    row_of = np.full(3, -1, dtype=np.int64)
-    least_costs(costs, 1, row_of, space)
+    row_of, record_of = np.empty((2, 3), dtype=np.int64)
+    assign_least(costs, row_of, record_of)
     assert row_of.tolist() == [1, 2, 0]
     assert weight[np.arange(3), row_of].sum() == 16
-    assert space.holder[1].tolist() == [2, 0, 1]
+    assert record_of.tolist() == [2, 0, 1]
+
+
+@given(st.integers(1, 30), st.integers(0, 20), st.integers(0, 2**32 - 1))
+def test_least_assignments_are_those_of_scipy(n, greatest, seed):
+    """Ties, too: they decide bytes of releases. A cycle of allowed pairs is always left."""
+    random = np.random.default_rng(seed)
+    costs = random.integers(0, greatest + 1, (n, n))
+    forbidden = random.random((n, n)) < 0.3
+    forbidden[np.arange(n), np.roll(np.arange(n), 1)] = False
+    row_of, record_of = np.empty((2, n), dtype=np.int64)
+    assign_least(np.where(forbidden, PROHIBITIVE_LOSS, costs), row_of, record_of)
+    assert row_of.tolist() == linear_sum_assignment(np.where(forbidden, np.inf, costs))[1].tolist()
+    assert record_of[row_of].tolist() == list(range(n))
 
 
 @pytest.mark.parametrize("method", ["greedy", "sort-greedy"])
