@@ -15,11 +15,17 @@ from pathlib import Path
 from benchmarks.speed.whole import draw_table, measure_release
 
 ENGINES = {  # name: settings for a number of workers
+    # One thread for each worker, else one worker would have all cores.
     "local": lambda workers: [f"compute.threads={workers}"],
-    "dask": lambda workers: ["compute.engine='dask'", f"compute.workers={workers}"],
+    "dask": lambda workers: [
+        "compute.engine='dask'",
+        "compute.threads=1",
+        f"compute.workers={workers}",
+    ],
     "mpi": lambda workers: [
         "compute.engine='mpi'",
         "compute.cluster.launcher='mpirun'",
+        "compute.cluster.cores_per_task=1",
         f"compute.cluster.tasks_per_node={workers}",
     ],
 }
@@ -31,8 +37,7 @@ def main(table, records, turns, engines):
         for (engine, workers), done in runs.items():
             with tempfile.TemporaryDirectory() as folder:
                 plan = draw_table(table, records, 1, Path(folder))
-                # One thread for each worker, else one worker would have all cores.
-                found = measure_release(plan, ["compute.threads=1", *ENGINES[engine](workers)])
+                found = measure_release(plan, ENGINES[engine](workers))
             done.append(found)
             print(f"turn_{turn}.{engine}_{workers}.seconds: {found['seconds']:.1f}", flush=True)
     for engine in engines:
