@@ -15,6 +15,7 @@ from crowdcover.kinds.columns import Column
 from crowdcover.kinds.table.judge.as_text import number_distinct_cells
 
 _EPOCH = date(1970, 1, 1)
+_FIRST = (date.min - _EPOCH).days
 
 
 def coarsen_columns(
@@ -48,12 +49,15 @@ def coarsen_columns(
 
 
 def _list_first_days(values: pl.Series, step: str) -> pl.Series:
-    """The first day of each date's step; of a moment with a zone, of its day there."""
+    """The first day of each date's step; of a moment with a zone, of its day there.
+
+    The first decade begins with year 1, the first that there is.
+    """
     days = [
         None if each is None else date(each.year, each.month, each.day) for each in values.to_list()
     ]
     numbers = [
-        None if each is None else find_first_day_of_step((each - _EPOCH).days, step)
+        None if each is None else max(_FIRST, find_first_day_of_step((each - _EPOCH).days, step))
         for each in days
     ]
     return pl.Series(numbers, dtype=pl.Int32).cast(pl.Date)

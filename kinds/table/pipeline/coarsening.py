@@ -101,7 +101,7 @@ def _find_first_days(dates: pl.Series, step: str) -> pl.Series:
     days = dates.dt.date() if isinstance(dates.dtype, pl.Datetime) else dates
     if step != "decade":
         return days.dt.truncate(_EVERY[step])
-    year = pl.col("day").dt.year() // 10 * 10
+    year = (pl.col("day").dt.year() // 10 * 10).clip(1)  # there is no year 0
     return days.to_frame("day").select(pl.date(year, 1, 1)).to_series().alias("")
 
 

@@ -5,7 +5,7 @@ import datetime as dt
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anon_core.errors import InfeasibleError, InputError
@@ -121,6 +121,7 @@ def test_stated_ends_take_others_in():
     st.lists(st.dates(dt.date(1, 1, 1)) | st.none(), min_size=1),
     st.sampled_from(["day", "week", "month", "quarter", "year", "decade"]),
 )
+@example([dt.date(9, 1, 1)], "decade")
 def test_dates_become_the_first_day_of_their_step(dates, step):
     shown, ends = made_of_dates(pl.Series("pay", dates, dtype=pl.Date), step)
     assert ends == Ends()
