@@ -90,7 +90,8 @@ def release_in_memory(
             released.rows.cut_native(every), released.rows.cut_text(every), dict(released.codebook)
         )
         matching = released.rows.match_keys(source_row)(every)
-        law = released.lay_out_law(source_row)
+        cut = released.cut_law(source_row)
+        law = None if cut is None else cut(every)
     audit = audit_release(
         *(shown, reading.again(), plan.columns, plan.demand, Claims(matching, law)),
         anonymizer.promise, **plan.audited,

@@ -12,6 +12,7 @@ from crowdcover.storage.series.retractions import Retractions
 from crowdcover.storage.vault import secret_streams
 from crowdcover.storage.vault.run import Run, Stored
 from crowdcover.tasks.compute import engines
+from crowdcover.tasks.orchestration.memory import give_back_memory
 from crowdcover.tasks.orchestration.stage import log_line, stage
 
 _MADE = "made.npz"
@@ -53,6 +54,7 @@ def anonymize(
         np.savez(folder / _MADE, allow_pickle=False, **result.arrays())
         steps, made = engines.describe_timed_steps(result, seconds), [result]
         del result  # only `made` holds it, so that the kind can free it
+        give_back_memory()  # of the search: laying out the rows needs as much again
         facts = kind.write(plan, run.seed, made.pop, ingested, encoded, folder)
         return {**facts, "iterations": steps}
 

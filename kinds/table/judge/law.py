@@ -70,10 +70,10 @@ def _read_holders(
 
 def _order_rows(stated: pl.Series, keys: pl.Series) -> slice | NDArray[np.int64] | None:
     """Which of the stated lists is that of each row; None where they are not of these rows."""
-    if stated.n_unique() != len(stated) or len(stated) != len(keys):
-        return None
     if stated.equals(keys):
         return slice(None)
+    if stated.n_unique() != len(stated) or len(stated) != len(keys):
+        return None
     at = pl.DataFrame({KEY: stated, "at": np.arange(len(stated))})
     order = pl.DataFrame({KEY: keys}).join(at, on=KEY, how="left", maintain_order="left")["at"]
     return None if order.null_count() else order.to_numpy()

@@ -23,7 +23,6 @@ from crowdcover.kinds.rows import (
     cut_evenly,
     key_texts,
     write_csv_of_batches,
-    write_parquet,
     write_parquet_of_batches,
 )
 from crowdcover.kinds.table.layout import (
@@ -163,19 +162,21 @@ class ReleasedTable:
     holders: NDArray[np.int32] | None
     drawn_keys: NDArray[np.uint64]
 
-    def lay_out_law(self, source_row: NDArray[np.int64]) -> pl.DataFrame | None:
-        """The source rows of the records that hold the shares of each row, by ascending key."""
+    def cut_law(self, source_row: NDArray[np.int64]) -> Callable[[slice], pl.DataFrame] | None:
+        """What gives the source rows of the records that hold some rows' shares, by ascending key.
+
+        None where the method makes no such law.
+        """
         if self.holders is None:
             return None
-        order = np.argsort(self.drawn_keys)
-        held = source_row[self.holders[order]]
-        records = pl.Series(held, dtype=pl.Array(pl.Int64, self.holders.shape[1]))
-        return pl.DataFrame(
-            {
-                KEY: _spell_keys(self.drawn_keys[order]),
-                "records": records.cast(pl.List(pl.Int64)),
-            }
-        )
+        order, holders, of = np.argsort(self.drawn_keys), self.holders, self.holders.shape[1]
+
+        def cut(rows: slice) -> pl.DataFrame:
+            held = pl.Series(source_row[holders[order[rows]]], dtype=pl.Array(pl.Int64, of))
+            keys = _spell_keys(self.drawn_keys[order[rows]])
+            return pl.DataFrame({KEY: keys, "records": held.cast(pl.List(pl.Int64))})
+
+        return cut
 
 
 def seat_records(
@@ -225,14 +226,17 @@ def write_release(
     frame = _read_carried_values(path, carried, source_row)
     person = np.load(owners)[source_row] if owners.exists() else None
     released = seat_records(plan, seed, take(), frame, schema, person)
-    write_masked_rows(released.rows, folder)
-    document = dict(released.codebook)
+    records = len(released.drawn_keys)
+    if (cut := released.cut_law(source_row)) is not None:
+        write_parquet_of_batches(cut, records, folder / LAW)
+    rows, codebook = released.rows, released.codebook
+    del cut, released  # with the holders
+    write_masked_rows(rows, folder)
+    document = dict(codebook)
     (folder / CODEBOOK).write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
     write_nodes(document, folder)
-    write_matching(released.rows, source_row, folder)
-    if (law := released.lay_out_law(source_row)) is not None:
-        write_parquet(law, folder / LAW)
-    return {"shape": [len(released.drawn_keys), 1 + len(list_released_columns(plan.columns))]}
+    write_matching(rows, source_row, folder)
+    return {"shape": [records, 1 + len(list_released_columns(plan.columns))]}
 
 
 def list_carried_columns(plan: TablePlan) -> list[str]:
