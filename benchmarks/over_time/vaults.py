@@ -52,7 +52,7 @@ def run(months, folder, by_command):
 def release_by_command(plan):
     """`crowdcover release` where no Prefect server is named."""
     alone = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
-    program = [sys.executable, "-m", "crowdcover.flows.cli", "--quiet", "release", str(plan)]
+    program = [sys.executable, "-m", "crowdcover.flows.cli", "release", "--quiet", str(plan)]
     subprocess.run(program, env=alone, stdout=subprocess.DEVNULL, check=True)
 
 
