@@ -22,6 +22,7 @@ from crowdcover.kinds.nearest import did_you_mean
 from crowdcover.storage.vault.build import CODE_VERSION, PACKAGES
 from crowdcover.storage.vault.disk_space import describe_full_disk, is_full
 from crowdcover.tasks.orchestration.json_lines import writes_json_logs
+from crowdcover.tasks.orchestration.memory import collect_rarely
 
 QUIET_DEFAULTS = {
     # No telemetry: nothing about private data leaves the machine.
@@ -48,6 +49,7 @@ JSON_LOGS = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with the code that docs/commands.md states."""
+    collect_rarely()
     options = build_parser().parse_args(arguments)
     # Before Prefect is imported: it takes its settings from the environment then.
     # Other commands are waited for in a terminal: Prefect's own patience is enough for them.

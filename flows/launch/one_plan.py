@@ -37,13 +37,6 @@ def load_ready_plan(path: Path, overrides: Sequence[str], text: str | None = Non
     return plan
 
 
-def freeze_plan(plan: "ReleasePlan") -> Path:
-    """Write the plan as it was understood into its vault; its file."""
-    from crowdcover.storage.vault.vault import Vault
-
-    return plan.freeze(Vault(Path(plan.publish.vault)).open().path / "plans")
-
-
 def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Place:
     """Release a plan in this process; the release folder.
 
@@ -61,6 +54,8 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
             lines = [format_line(logging.INFO, line) if as_json else line for line in said]
             sys.stderr.write("\n".join(lines) + "\n")
         return folder
+    from crowdcover.flows.runs.known_plan import freeze_plan
+
     frozen = freeze_plan(plan)
     from crowdcover.tasks.orchestration.terminal import watch_on_terminal
 

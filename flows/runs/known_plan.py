@@ -1,4 +1,4 @@
-"""What a vault knows of a plan: how an older version understood it, and what was approved."""
+"""What a vault knows of a plan: its text, how an older version understood it, its approval."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +15,17 @@ from crowdcover.storage.vault.endings import name_of
 from crowdcover.storage.vault.files import read_json
 from crowdcover.storage.vault.refusals import BusyError
 from crowdcover.storage.vault.run import Run
-from crowdcover.storage.vault.vault import Vault
+from crowdcover.storage.vault.vault import Vault, refuse_unusable
+
+
+def freeze_plan(plan: ReleasePlan) -> Path:
+    """Write the plan as it was understood into its vault; its file.
+
+    Refused in plain words where the vault cannot be written.
+    """
+    vault = Vault(Path(plan.publish.vault)).open()
+    with refuse_unusable(vault.path, "keeping the plan in the vault"):
+        return plan.freeze(vault.path / "plans")
 
 
 def take_up_decisions(plan: ReleasePlan, vault: Vault, *, closes: bool = True) -> None:

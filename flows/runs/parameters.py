@@ -16,11 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from anon_core.errors import AnonymityError
 from crowdcover.flows.plan.document import FROZEN_SUFFIX, read_plan_text
 from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.runs.known_plan import freeze_plan
 from crowdcover.flows.runs.partitions import format_partition_settings
 from crowdcover.kinds.accepting import LONGEST_NOTE
 from crowdcover.kinds.section import PlanError, toml_text
-from crowdcover.storage.vault.failures import keep_failures
-from crowdcover.storage.vault.vault import Vault
 from crowdcover.tasks.orchestration.events import find_flow_run
 from crowdcover.tasks.orchestration.stage import log_line
 
@@ -122,9 +121,7 @@ def load_run_plan(
     if Path(path).suffix != FROZEN_SUFFIX:
         sha256 = hashlib.sha256(read_plan_text(Path(path)).encode()).hexdigest()
         log_line(f"plan {path}, SHA-256 of its text {sha256[:16]}")
-        vault = Vault(Path(plan.publish.vault)).open()
-        with keep_failures(vault.runs, "release"):
-            plan.freeze(vault.path / "plans")
+        freeze_plan(plan)
     for name, each in (accept or {}).items():
         log_line(f"drift of {name!r} is accepted up to {each.limit:g}: {each.note}")
     return plan

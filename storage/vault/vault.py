@@ -54,7 +54,7 @@ class Vault:
 
         Refuses an open folder that contains other things than a vault does.
         """
-        try:
+        with refuse_unusable(self.path, "opening the vault"):
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             # mkdir keeps the mode of a folder that exists; a foreign folder is refused, not closed.
             refuse_open_folder(self.path)
@@ -64,12 +64,6 @@ class Vault:
             self._seal_if_new()
             require_key(self.path)
             self.runs.mkdir(mode=0o700, exist_ok=True)
-        except OSError as error:
-            cause = f"cannot be used ({type(error).__name__}); name another folder"
-            refusal = f"publish.vault {self.path} {cause}"
-            if is_full(error):
-                refusal = describe_full_disk("opening the vault", [self.path])
-            raise FolderError(refusal) from None
         return self
 
     def _seal_if_new(self) -> None:
@@ -140,6 +134,20 @@ class Vault:
         """Let one run at a time read what other runs published, and publish."""
         with lock_file(self.runs / "lock", fcntl.LOCK_EX):
             yield
+
+
+@contextmanager
+def refuse_unusable(vault: Path, what: str) -> Iterator[None]:
+    """Refuse a vault that cannot be written: its disk is full or read-only, or it is closed."""
+    try:
+        yield
+    except OSError as error:
+        refusal = (
+            f"publish.vault {vault} cannot be used ({type(error).__name__}); name another folder"
+        )
+        if is_full(error):
+            refusal = describe_full_disk(what, [vault])
+        raise FolderError(refusal) from None
 
 
 def refuse_open_folder(path: Path) -> None:

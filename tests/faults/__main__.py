@@ -1,6 +1,6 @@
 """Try each fault many times; print a table: tries, met, half published, lost, completed.
 
-    python -m tests.faults [--seeds 20] [--plans 50] [NAME ...]
+    python -m tests.faults [--seeds 20] [--plans 50] [--within 6000] [NAME ...]
 
 Ends with 1 if anything was lost, half published or not completed.
 """
@@ -23,6 +23,7 @@ def main():
     parser = argparse.ArgumentParser(prog="python -m tests.faults")
     parser.add_argument("--seeds", type=int, default=20, help="tries of each (default: 20)")
     parser.add_argument("--plans", type=int, default=50, help="plans queued (default: 50)")
+    parser.add_argument("--within", type=int, help="seconds that the queue may take")
     parser.add_argument("names", nargs="*", metavar="NAME", help="faults whose name contains it")
     options = parser.parse_args()
     print("| fault | tries | met a run | half published | lost | rerun completed |")
@@ -39,7 +40,8 @@ def main():
             whole = told(name, tries) and whole
     if chosen(QUEUED, options.names):
         with tempfile.TemporaryDirectory(prefix="crowdcover-fault-") as folder:
-            whole = told(QUEUED, queues.queued(Path(folder), options.plans)) and whole
+            tries = queues.queued(Path(folder), options.plans, options.within)
+            whole = told(QUEUED, tries) and whole
     return 0 if whole else 1
 
 

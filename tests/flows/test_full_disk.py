@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from anon_core.errors import AnonymityError
+from crowdcover.storage.vault.refusals import FolderError
 from tests.flows.orders import Order, data_bytes
 
 FULL = Path("/dev/full")  # every write fails as on a full disk
@@ -79,16 +80,33 @@ def test_publishing_says_what_is_needed(tmp_path, monkeypatch):
         order.release()
 
 
-def test_a_plan_that_cannot_be_frozen(tmp_path, monkeypatch):
-    """Before any stage: the command itself names the disk."""
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+@pytest.mark.parametrize("how", ["a command", "several plans", "a flow run"])
+def test_a_plan_that_cannot_be_frozen(tmp_path, monkeypatch, error, how):
+    """Before any stage, in the same words whoever keeps the plan in the vault."""
+    from crowdcover.flows.launch.one_plan import frozen_release
+    from crowdcover.flows.runs.parameters import load_run_plan
     from tests.flows.processes import command
 
-    order = Order(tmp_path)
-    monkeypatch.setattr("crowdcover.storage.vault.files.os.fsync", no_room)
-    done = command("release", order.plan)
-    assert done.code == 1
-    assert f"the disk or quota of {order.vault / 'plans'} is full" in done.err
-    assert "unforeseen" not in done.err
+    def fail(*_, **__):
+        raise OSError(error, os.strerror(error))
+
+    order, words = Order(tmp_path), f"publish.vault {tmp_path / 'vault'} cannot be used (Permission"
+    monkeypatch.setattr("crowdcover.storage.vault.files.os.fsync", fail)
+    if error != errno.EACCES:
+        words = f"keeping the plan in the vault stopped: the disk or quota of {order.vault} is full"
+    if how == "several plans":
+        done = command("release", order.plan, order.plan)
+        assert done.code == 1
+        assert done.err.count(words) == 2
+        return
+    work = {
+        "a command": lambda: frozen_release(order.plan, [], quiet=True),
+        "a flow run": lambda: load_run_plan(str(order.plan), None, None),
+    }
+    with pytest.raises(FolderError) as caught:
+        work[how]()
+    assert words in str(caught.value)
 
 
 @pytest.mark.slow

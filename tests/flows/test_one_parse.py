@@ -2,8 +2,9 @@
 
 import pytest
 
-from crowdcover.flows.launch.one_plan import freeze_plan, load_ready_plan
+from crowdcover.flows.launch.one_plan import load_ready_plan
 from crowdcover.flows.plan.plan import ReleasePlan
+from crowdcover.flows.runs.known_plan import freeze_plan
 from crowdcover.flows.runs.parameters import (
     hand_on_plan,
     load_run_plan,

@@ -12,7 +12,7 @@ from crowdcover.flows.commands.command import (
     add_set_option,
     positive_integer,
 )
-from crowdcover.flows.launch.one_plan import freeze_plan, frozen_release, load_ready_plan
+from crowdcover.flows.launch.one_plan import frozen_release, load_ready_plan
 from crowdcover.flows.printed_json import print_refusal, printable_json
 from crowdcover.storage.places.place import Place
 
@@ -138,6 +138,7 @@ def _release_plans(
 ) -> list[tuple[int, str]]:
     """The exit code of each plan, with its release folder or refusal. A refusal stops no other."""
     from crowdcover.flows.outcome import exit_code
+    from crowdcover.flows.runs.known_plan import freeze_plan
     from crowdcover.kinds.section import PlanError
 
     if find_spec("prefect_dask") is None:

@@ -71,8 +71,8 @@ def run(options: argparse.Namespace) -> int:
     if len(set(names)) < len(names):
         raise PlanError("two plans have the same name; give each a name of its own, or serve one")
     from crowdcover.flows.launch.deployments import parse_schedules, serve_plans
-    from crowdcover.flows.launch.one_plan import freeze_plan
     from crowdcover.flows.launch.prefect_failures import refuse_prefect_failures
+    from crowdcover.flows.runs.known_plan import freeze_plan
     from crowdcover.flows.runs.partitions import require_partition
 
     order = _read_care_order(options)

@@ -2,6 +2,8 @@
 
 import ctypes
 import gc
+import subprocess
+import sys
 
 import pytest
 
@@ -57,3 +59,15 @@ def test_memory_is_given_back_where_a_process_has_grown(monkeypatch):
     held += memory.LARGE
     give_back_memory()
     assert collected == [True, True]
+
+
+def test_a_command_looks_for_garbage_rarely():
+    """The settings of a process that imports the library stay."""
+    program = "import gc; from crowdcover.flows import cli; before = gc.get_threshold()[0]\n"
+    program += "try: cli.main(['show', 'nowhere'])\nexcept SystemExit: pass\n"
+    program += "print(before, gc.get_threshold()[0])"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    before, during = map(int, done.stdout.split())
+    assert before < memory.RARELY == during
