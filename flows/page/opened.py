@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from anon_core.errors import AnonymityError
-from crowdcover.flows.look.named_release import read_manifest
+from crowdcover.flows.look.named_release import read_manifest, refuse_damaged_manifest
 from crowdcover.flows.page.draft import Draft
 from crowdcover.flows.page.guard import Secrets
 from crowdcover.flows.page.plan_views import read_values
@@ -13,6 +13,7 @@ from crowdcover.flows.page.session import Session
 from crowdcover.flows.plan.document import read_document
 from crowdcover.flows.plan.plan import ReleasePlan
 from crowdcover.flows.plan.starter import build_starter_plan
+from crowdcover.kinds import kind_called
 from crowdcover.kinds.base import Listener, say_nothing
 from crowdcover.storage.approval.signing_keys import read_key
 from crowdcover.storage.places.place import Place, is_remote, place_of
@@ -46,7 +47,9 @@ def _open_named(options: argparse.Namespace, own: Secrets, tell: Listener) -> Se
         return Session(own, named, draft=draft, release=_find_newest_release(draft))
     if _is_release(named):
         folder = place_of(named)
-        read_manifest(folder)
+        manifest = read_manifest(folder)
+        with refuse_damaged_manifest():  # imported now: no view waits for that
+            kind_called(str(manifest["source"].get("kind", "table")))
         return Session(own, named, release=folder)
     stated = argparse.Namespace(**{**vars(options), "source": named})
     text = build_starter_plan(stated, _choose_plan_folder(named), tell)

@@ -11,7 +11,7 @@ import socket
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import uvicorn
 from starlette.applications import Starlette
@@ -38,7 +38,7 @@ def open_page(options: argparse.Namespace) -> int:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         own = Secrets(listening.getsockname()[1])
-        look = PageLook(partial(_make_session, options, own))
+        look = PageLook(partial(_make_page, options, own))
         if "://" not in options.opened and not Path(options.opened).exists():
             look.wait()  # refused at once, or a pattern of files
         if not look.refusal:
@@ -47,20 +47,28 @@ def open_page(options: argparse.Namespace) -> int:
     return look.code
 
 
-def _make_session(options: argparse.Namespace, own: Secrets, tell: Log) -> "Session":
-    """The session of what was named; refused as its commands refuse it."""
+class OpenedPage(NamedTuple):
+    """The session of what was named, and what answers its requests."""
+
+    session: "Session"
+    app: ASGIApp
+
+
+def _make_page(options: argparse.Namespace, own: Secrets, tell: Log) -> OpenedPage:
+    """The page of what was named; refused as its commands refuse it."""
     tell("Loading what the page needs")
+    from crowdcover.flows.page.app import build_app
     from crowdcover.flows.page.opened import build_session
 
-    return build_session(options, own, tell)
+    session = build_session(options, own, tell)
+    return OpenedPage(session, build_app(session))
 
 
 class Front:
-    """Says what is done until there is a session; then hands each request on to its page."""
+    """Says what is done until there is a page; then hands each request on to it."""
 
-    def __init__(self, look: PageLook["Session"], own: Secrets) -> None:
+    def __init__(self, look: PageLook[OpenedPage], own: Secrets) -> None:
         self._look = look
-        self._page: ASGIApp | None = None
         routes = [
             Route("/style.css", lambda _: fill_style()),
             Route("/{path:path}", self._show_look),
@@ -69,11 +77,8 @@ class Front:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        if self._page is None and self._look.made is not None:
-            from crowdcover.flows.page.app import build_app
-
-            self._page = build_app(self._look.made)
-        await (self._page or self._before)(scope, receive, send)
+        page = self._look.made
+        await (self._before if page is None else page.app)(scope, receive, send)
 
     def _show_look(self, _: Request) -> Response:
         parts: dict[str, Any] = dict.fromkeys(("has_plan", "has_release", "has_columns"), False)
@@ -93,7 +98,7 @@ def _print_address(own: Secrets, *, quiet: bool) -> None:
     print(own.address, flush=True)
 
 
-def _serve_page(look: PageLook["Session"], own: Secrets, listening: socket.socket) -> None:
+def _serve_page(look: PageLook[OpenedPage], own: Secrets, listening: socket.socket) -> None:
     """Answer until the process is told to stop; nothing is logged, since paths may be private."""
     # Errors are shown in the page, without their messages. uvicorn would log a traceback.
     logging.getLogger("uvicorn").disabled = logging.getLogger("uvicorn.error").disabled = True
@@ -112,11 +117,11 @@ def _serve_page(look: PageLook["Session"], own: Secrets, listening: socket.socke
             asyncio.run(_answer_requests(look, own, uvicorn.Server(config), listening))
     finally:
         if look.made is not None:
-            look.made.end_jobs()
+            look.made.session.end_jobs()
 
 
 async def _answer_requests(
-    look: PageLook["Session"], own: Secrets, server: uvicorn.Server, listening: socket.socket
+    look: PageLook[OpenedPage], own: Secrets, server: uvicorn.Server, listening: socket.socket
 ) -> None:
     """Answer until the end; a refusal is the end, too, if nobody has opened the page."""
     serving = asyncio.create_task(server.serve(sockets=[listening]))

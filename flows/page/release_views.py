@@ -58,6 +58,7 @@ def show_release(session: Session, _: Request) -> Response:
             owned=None if side is None or first is None else read_owned_rows(side, first, manifest),
             blocks=list_shown_blocks(words.utility(manifest)),
             side=side,
+            series=manifest.get("series"),
             read=session.has_table,
             versions=_list_sibling_versions(folder),
             others=list(_list_other_versions(session, folder)),

@@ -52,7 +52,7 @@ def followed(monkeypatch):
 def open_front(named):
     """The server's application, its secrets, and the look that it shows."""
     own = Secrets(PORT)
-    look = PageLook(partial(opening._make_session, options(named), own))
+    look = PageLook(partial(opening._make_page, options(named), own))
     return opening.Front(look, own), own, look
 
 

@@ -154,6 +154,7 @@ def test_the_page_of_a_version_says_which_values_are_not_kept(series, monkeypatc
     assert session.release == series.releases / "v2"
     assert "beside their people" in newest
     assert "not kept" not in newest
+    assert "The number of the version in which the row is new." in newest
     assert 'href="/affected"' in newest
     assert client.get("/column?column=city").text.count("<svg") == 2
     older = unescape(post(client, session, "/release", version="v1").text)
