@@ -7,6 +7,7 @@ takes seconds, in which the page says what is done. So this module imports littl
 import argparse
 import asyncio
 import logging
+import re
 import socket
 from contextlib import suppress
 from functools import partial
@@ -29,6 +30,7 @@ from crowdcover.flows.printed_json import print_refusal
 if TYPE_CHECKING:
     from crowdcover.flows.page.session import Session
 
+_NO_PATH = re.compile(r"://|[*?]")
 _ASKS_EVERY = 0.1  # seconds between two questions whether what was named is refused
 
 
@@ -39,8 +41,9 @@ def open_page(options: argparse.Namespace) -> int:
         listening.listen()
         own = Secrets(listening.getsockname()[1])
         look = PageLook(partial(_make_page, options, own))
-        if "://" not in options.opened and not Path(options.opened).exists():
-            look.wait()  # refused at once, or a pattern of files
+        # What is not there is refused at once; addresses and patterns of files may take long.
+        if _NO_PATH.search(options.opened) is None and not Path(options.opened).exists():
+            look.wait()
         if not look.refusal:
             _print_address(own, quiet=options.quiet)
         _serve_page(look, own, listening)
