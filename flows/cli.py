@@ -67,11 +67,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         code = options.run(options)
         sys.stdout.flush()  # here a reader that went away can be answered, at exit it cannot
-    except AnonymityError as refusal:
-        print_refusal(str(refusal))
-        from crowdcover.flows.outcome import exit_code
-
-        code = exit_code(refusal)
     except KeyboardInterrupt:
         print_refusal("stopped; run the same command again to go on")
         code = 130
@@ -83,9 +78,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except SystemExit:
         raise
     except BaseException as error:  # noqa: BLE001 - polars panics are no Exceptions
-        print_refusal(describe_unforeseen_error(error))
-        code = 1
+        words, code = describe_failure(error)
+        print_refusal(words)
     sys.exit(code)
+
+
+def describe_failure(error: BaseException) -> tuple[str, int]:
+    """What a command prints that an error has ended, and its exit code."""
+    if isinstance(error, AnonymityError):
+        from crowdcover.flows.outcome import exit_code
+
+        return str(error), exit_code(error)
+    return describe_unforeseen_error(error), 1
 
 
 def describe_unforeseen_error(error: BaseException) -> str:

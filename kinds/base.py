@@ -36,6 +36,11 @@ from crowdcover.validations.rows import Rows
 Facts = Mapping[str, Any]
 Columns = Mapping[str, NDArray[Any]] | Rows  # what a suite is about
 Take = Callable[[], Any]
+Listener = Callable[[str], None]  # hears what a longer work does
+
+
+def say_nothing(_: str) -> None:
+    """Where nobody watches."""
 
 
 class Kind(PlanRules, Protocol):
@@ -111,11 +116,17 @@ class Kind(PlanRules, Protocol):
         others = {each.stem: scan_texts(each) for each in beside if each.is_file()}
         return {"": scan_rows(folder, self.files), **others}
 
-    def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
+    def starter(
+        self,
+        source: Source,
+        header: bool | None = None,
+        names: Sequence[str] = (),
+        tell: Listener = say_nothing,
+    ) -> str:
         """A commented starter plan for a source of this kind.
 
         `header` says whether a CSV file has one, None: look. `names` are the columns of one that
-        has none.
+        has none. `tell` hears what is done, in sentences without a value of the source.
         """
         raise PlanError(f"kind {self.name!r} has no starter plans; write the plan by hand")
 

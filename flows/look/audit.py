@@ -51,6 +51,10 @@ PLAN_CHANGED = (
     f"{NO_RELEASE}; the plan has changed since this release was made, or other --set options are "
     "given, while the source is the same; audit with the plan as it was"
 )
+NOT_THE_NEWEST = (
+    "of an older version of a series the vault keeps who fits which row, and not by which values, "
+    "so who is affected is measured of the newest version only; audit that, or leave --affected out"
+)
 UNKNOWN = (
     f"{NO_RELEASE}; audit with the plan, the "
     "--set options, the source and the vault that the release was made with "
@@ -71,8 +75,13 @@ def recompute_guarantees(place: Place, plan: ReleasePlan) -> Audit:
 
 
 def list_affected(audit: Audit) -> list[dict[str, Any]]:
-    """Which levels have records whose crowd shows one sensitive value: private; of a table only."""
+    """Which levels have records whose crowd shows one sensitive value: private; of a table only.
+
+    Of a version of a series they are those of its batch, which is at hand of the newest one.
+    """
     measured = audit.of_batch.measured
+    if measured is None and audit.passed:
+        raise PlanError(NOT_THE_NEWEST)
     if measured is None:
         return []
     if not isinstance(measured, AffectedMeasured):

@@ -1,7 +1,6 @@
 """Answers of the page: filled templates, refusals, and files that are shown in a frame."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
@@ -10,11 +9,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from anon_core.errors import AnonymityError
 from crowdcover.errors import ReleaseError
 from crowdcover.flows.cli import describe_unforeseen_error
+from crowdcover.flows.page import looking
 from crowdcover.flows.page.guard import FORM_TOKEN
 from crowdcover.flows.page.session import Session
-from crowdcover.reports.pages.templates import load_template
+from crowdcover.flows.page.templates import fill_text
 
-_FOLDER = Path(__file__).parent / "templates"
 # A report styles itself and runs nothing; in its frame it can reach no part of the page.
 REPORT_POLICY = {
     "content-security-policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'; "
@@ -23,12 +22,17 @@ REPORT_POLICY = {
 Work = Callable[[Session, Request], Response]
 
 
-def answer_with(work: Work) -> Callable[[Request], Response]:
-    """A route that does some work; refused as a command would be, in a page, not by a traceback."""
+def answer_with(work: Work, *, waits: bool = False) -> Callable[[Request], Response]:
+    """A route that does some work; refused as a command would be, in a page, not by a traceback.
+
+    `waits`: a moment for the end of a look at the source, before others have to wait, too.
+    """
 
     def answer(request: Request) -> Response:
         session: Session = request.app.state.session
         try:
+            if waits and session.look is not None:
+                session.look.wait(looking.SHORT_WAIT)
             with session.lock:
                 return work(session, request)
         except (AnonymityError, ReleaseError) as refusal:
@@ -47,7 +51,15 @@ def fill_page(session: Session, name: str, status: int = 200, **parts: Any) -> R
     """A page; it shows the notice of the last action once."""
     notice, session.notice = session.notice, ""
     refusal, session.refusal = session.refusal, ""
-    page = load_template(name, _FOLDER).render(
+    return HTMLResponse(fill_layout(session, name, notice=notice, refusal=refusal, **parts), status)
+
+
+def fill_layout(
+    session: Session, name: str, *, notice: str = "", refusal: str = "", **parts: Any
+) -> str:
+    """The text of a page."""
+    return fill_text(
+        name,
         form_token=session.own.form,
         form_token_name=FORM_TOKEN,
         has_plan=session.draft is not None,
@@ -57,17 +69,6 @@ def fill_page(session: Session, name: str, status: int = 200, **parts: Any) -> R
         refusal=refusal,
         **parts,
     )
-    return HTMLResponse(page, status)
-
-
-def fill_text(name: str, **parts: Any) -> str:
-    """A template of the page that is filled alone."""
-    return load_template(name, _FOLDER).render(**parts)
-
-
-def fill_style() -> Response:
-    """The style sheet: that of reports, and what forms need."""
-    return Response(fill_text("page.css.j2"), media_type="text/css")
 
 
 def go_to(path: str) -> Response:

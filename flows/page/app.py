@@ -7,12 +7,12 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from crowdcover.flows.page import job_views, plan_views, release_views, waiting_views
-from crowdcover.flows.page.answers import Work, answer_with, fill_style, go_to
+from crowdcover.flows.page.answers import Work, answer_with, go_to
 from crowdcover.flows.page.guard import Guard
 from crowdcover.flows.page.session import Session
+from crowdcover.flows.page.templates import fill_style
 
 _SHOWN: tuple[tuple[str, Work], ...] = (
-    ("/plan", plan_views.show_plan),
     ("/try", job_views.show_try),
     ("/try/log", job_views.follow_try),
     ("/make", job_views.show_making),
@@ -49,6 +49,7 @@ def build_app(session: Session) -> ASGIApp:
     app = Starlette(
         routes=[
             Route("/", answer_with(_show_first), methods=["GET"]),
+            Route("/plan", answer_with(plan_views.show_plan, waits=True), methods=["GET"]),
             Route("/style.css", answer_with(_show_style), methods=["GET"]),
             *(Route(path, answer_with(work), methods=["GET"]) for path, work in _SHOWN),
             *(Route(path, answer_with(work), methods=["POST"]) for path, work in _DONE),

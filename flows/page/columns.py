@@ -190,4 +190,4 @@ def _list_own_comments(section: PlanTable) -> Iterator[str]:
         if trivia is not None and trivia.comment and not trivia.indent:
             words = trivia.comment.removeprefix("#").strip()
             if re.match(r"\w+ = ", words) is None:  # a key that may be taken
-                yield words
+                yield words.removesuffix(" Take one line:")  # the page has fields for them

@@ -51,6 +51,11 @@ class Secrets:
         """The address to print; it works once."""
         return f"http://{self.host}/?token={self._token}"
 
+    @property
+    def is_spent(self) -> bool:
+        """Whether a browser has opened the address."""
+        return self._token is None
+
     def spend_token(self, given: str) -> bool:
         """Whether this is the token of the address; it is none afterwards."""
         if self._token is None or not _is_same(given, self._token):

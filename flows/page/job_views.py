@@ -6,6 +6,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from crowdcover.flows.look.named_release import read_manifest
 from crowdcover.flows.page.answers import fill_page, go_to
 from crowdcover.flows.page.following import follow_job
 from crowdcover.flows.page.guard import form_of
@@ -122,7 +123,7 @@ def show_affected(session: Session, _: Request) -> Response:
         "affected.html.j2",
         job=job,
         most_lines=MOST_LINES,
-        folder=session.require_release(),
+        series=read_manifest(session.require_release()).get("series"),
         found=found,
         refused=refusal,
     )

@@ -1,29 +1,37 @@
-"""`crowdcover open`: find out what was named, and serve its page until the command is stopped."""
+"""`crowdcover open`: serve a page until the command is stopped.
+
+The address is printed before the parts of the page are imported and the source is looked at: that
+takes seconds, in which the page says what is done. So this module imports little.
+"""
 
 import argparse
 import asyncio
 import logging
-import os
+import re
 import socket
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from anon_core.errors import AnonymityError
-from crowdcover.flows.look.named_release import read_manifest
-from crowdcover.flows.page.app import build_app
-from crowdcover.flows.page.draft import Draft
-from crowdcover.flows.page.guard import Secrets
-from crowdcover.flows.page.plan_views import load_values
-from crowdcover.flows.page.session import Session
-from crowdcover.flows.plan.document import read_document
-from crowdcover.flows.plan.plan import ReleasePlan
-from crowdcover.flows.plan.starter import build_starter_plan
-from crowdcover.storage.approval.signing_keys import read_key
-from crowdcover.storage.places.place import Place, is_remote, place_of
-from crowdcover.storage.shelf.layout import MANIFEST
-from crowdcover.storage.shelf.shelf import shelf_of
+from crowdcover.flows.page.following import follow_look
+from crowdcover.flows.page.guard import Guard, Secrets
+from crowdcover.flows.page.looking import Log, PageLook
+from crowdcover.flows.page.templates import fill_style, fill_text
+from crowdcover.flows.printed_json import print_refusal
+
+if TYPE_CHECKING:
+    from crowdcover.flows.page.session import Session
+
+_NO_PATH = re.compile(r"://|[*?]")
+_ASKS_EVERY = 0.1  # seconds between two questions whether what was named is refused
 
 
 def open_page(options: argparse.Namespace) -> int:
@@ -31,102 +39,74 @@ def open_page(options: argparse.Namespace) -> int:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
-        session = build_session(options, Secrets(listening.getsockname()[1]))
-        _print_address(session, quiet=options.quiet)
-        _serve_page(session, listening)
-    return 0
+        own = Secrets(listening.getsockname()[1])
+        look = PageLook(partial(_make_page, options, own))
+        # What is not there is refused at once; addresses and patterns of files may take long.
+        if _NO_PATH.search(options.opened) is None and not Path(options.opened).exists():
+            look.wait()
+        if not look.refusal:
+            _print_address(own, quiet=options.quiet)
+        _serve_page(look, own, listening)
+    return look.code
 
 
-def build_session(options: argparse.Namespace, own: Secrets) -> Session:
-    """A session for a source, a plan or a release; refused as their commands refuse them."""
-    if options.key is not None:
-        read_key(options.key)  # refused now, not at the decision
-    others = tuple(map(place_of, options.diff))
-    for each in others:
-        read_manifest(each)
-    session = _open_named(options, own)
-    session.key, session.others = options.key, others
-    if session.draft is not None:
-        load_values(session)
-        session.release = session.release or _find_newest_release(session.draft)
-    return session
+class OpenedPage(NamedTuple):
+    """The session of what was named, and what answers its requests."""
+
+    session: "Session"
+    app: ASGIApp
 
 
-def _open_named(options: argparse.Namespace, own: Secrets) -> Session:
-    named = options.opened
-    if named.endswith(".toml"):
-        return Session(own, named, draft=Draft.read(Path(os.path.abspath(named))))
-    if _is_release(named):
-        folder = place_of(named)
-        read_manifest(folder)
-        return Session(own, named, release=folder)
-    stated = argparse.Namespace(**{**vars(options), "source": named})
-    text = build_starter_plan(stated, _choose_plan_folder(named))
-    starter = ("plan", *_list_source_arguments(options))
-    return Session(own, named, starter, Draft(text, _choose_plan_path(named, text), options.kind))
+def _make_page(options: argparse.Namespace, own: Secrets, tell: Log) -> OpenedPage:
+    """The page of what was named; refused as its commands refuse it."""
+    tell("Loading what the page needs")
+    from crowdcover.flows.page.app import build_app
+    from crowdcover.flows.page.opened import build_session
+
+    session = build_session(options, own, tell)
+    return OpenedPage(session, build_app(session))
 
 
-def _find_newest_release(draft: Draft) -> Place | None:
-    """The newest version of the plan's release in a folder of this machine, if there is one."""
-    if draft.saved is None:
-        return None
-    try:
-        parent = ReleasePlan.load(draft.path).releases
-        versions = shelf_of(parent).versions() if isinstance(parent, Path) else []
-    # The page of the plan shows a refusal; a folder that cannot be listed shows no release.
-    except (AnonymityError, OSError):
-        return None
-    return parent / versions[-1] if versions else None
+class Front:
+    """Says what is done until there is a page; then hands each request on to it."""
+
+    def __init__(self, look: PageLook[OpenedPage], own: Secrets) -> None:
+        self._look = look
+        routes = [
+            Route("/style.css", lambda _: fill_style()),
+            Route("/{path:path}", self._show_look),
+        ]
+        self._before = Guard(Starlette(routes=routes), own)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        page = self._look.made
+        await (self._before if page is None else page.app)(scope, receive, send)
+
+    def _show_look(self, _: Request) -> Response:
+        parts: dict[str, Any] = dict.fromkeys(("has_plan", "has_release", "has_columns"), False)
+        parts |= {"notice": "", "refusal": ""}
+        if self._look.refusal:
+            return HTMLResponse(
+                fill_text("refused.html.j2", words=self._look.refusal, **parts), 400
+            )
+        return follow_look(self._look, fill_text("looking.html.j2", page="/", **parts))
 
 
-def _is_release(named: str) -> bool:
-    """Whether a folder is named that is no folder of Parquet files."""
-    if is_remote(named):
-        return (place_of(named) / MANIFEST).is_file()
-    folder = Path(named)
-    parts = any(folder.glob("*.parquet"))
-    return (folder.is_dir() and not parts) or (folder / MANIFEST).is_file()
-
-
-def _choose_plan_folder(named: str) -> Path:
-    """Where the starter plan is saved: beside a local source, else in the current folder."""
-    source = Path(named)
-    return source.resolve().parent if source.exists() else Path.cwd()
-
-
-def _choose_plan_path(named: str, text: str) -> Path:
-    """The file that the starter plan is saved to."""
-    folder = _choose_plan_folder(named)
-    name = read_document(folder / "plan.toml", [], text)["name"]
-    return folder / f"{name}.toml"
-
-
-def _list_source_arguments(options: argparse.Namespace) -> list[str]:
-    """The arguments that name the source for `crowdcover plan`."""
-    stated = [options.opened]
-    if options.kind != "table":
-        stated += ["--kind", options.kind]
-    for option, given in (("--query", options.query), ("--sheet", options.sheet)):
-        stated += [] if given is None else [option, given]
-    if options.header is not None:
-        stated.append("--header" if options.header else "--no-header")
-    return [*stated, *(["--names", ",".join(options.names)] if options.names else [])]
-
-
-def _print_address(session: Session, *, quiet: bool) -> None:
+def _print_address(own: Secrets, *, quiet: bool) -> None:
     if not quiet:
         print(
             "Open this address in a browser on this machine. It works once; Ctrl-C ends the page."
         )
-    print(session.own.address, flush=True)
+    print(own.address, flush=True)
 
 
-def _serve_page(session: Session, listening: socket.socket) -> None:
+def _serve_page(look: PageLook[OpenedPage], own: Secrets, listening: socket.socket) -> None:
     """Answer until the process is told to stop; nothing is logged, since paths may be private."""
     # Errors are shown in the page, without their messages. uvicorn would log a traceback.
     logging.getLogger("uvicorn").disabled = logging.getLogger("uvicorn.error").disabled = True
     config = uvicorn.Config(
-        build_app(session),
+        Front(look, own),
         access_log=False,
         log_config=None,
         log_level="critical",
@@ -137,6 +117,20 @@ def _serve_page(session: Session, listening: socket.socket) -> None:
     )
     try:
         with suppress(KeyboardInterrupt):  # uvicorn raises it again once it has ended
-            asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
+            asyncio.run(_answer_requests(look, own, uvicorn.Server(config), listening))
     finally:
-        session.end_jobs()
+        if look.made is not None:
+            look.made.session.end_jobs()
+
+
+async def _answer_requests(
+    look: PageLook[OpenedPage], own: Secrets, server: uvicorn.Server, listening: socket.socket
+) -> None:
+    """Answer until the end; a refusal is the end, too, if nobody has opened the page."""
+    serving = asyncio.create_task(server.serve(sockets=[listening]))
+    while look.is_running and not serving.done():
+        await asyncio.sleep(_ASKS_EVERY)
+    if look.refusal:
+        print_refusal(look.refusal)
+        server.should_exit = not own.is_spent
+    await serving

@@ -2,26 +2,35 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from crowdcover.flows.page.answers import fill_page, go_to
+from crowdcover.flows.page.answers import fill_layout, fill_page, go_to
 from crowdcover.flows.page.columns import view_plan
 from crowdcover.flows.page.draft import Draft
 from crowdcover.flows.page.edits import COLUMN_ROLES, KINDS_OF_VALUES, MISSING_ASKED, apply_form
+from crowdcover.flows.page.following import follow_look
 from crowdcover.flows.page.guard import form_of
 from crowdcover.flows.page.job_views import describe_tried
 from crowdcover.flows.page.jobs import format_command
+from crowdcover.flows.page.looking import PageLook
 from crowdcover.flows.page.session import Session, shorten_path
 from crowdcover.flows.page.source_values import NO_VALUES, read_source_values
+from crowdcover.kinds.base import Listener
 from crowdcover.kinds.section import PlanError
 
 
 def show_plan(session: Session, _: Request) -> Response:
-    """The plan as a form and as text, and whether `crowdcover release` would take it."""
+    """The plan as a form and as text, and whether `crowdcover release` would take it.
+
+    While the source is looked at, that is shown instead.
+    """
+    if session.look is not None and session.look.is_running:
+        return follow_look(session.look, fill_layout(session, "looking.html.j2", page="/plan"))
     draft = session.require_draft()
     try:
         view = view_plan(draft.text, session.values)
@@ -83,18 +92,34 @@ def save_plan(session: Session, request: Request) -> Response:
 
 def show_value_counts(session: Session, _: Request) -> Response:
     """Count the values of all rows of a source that is too large to be counted unasked."""
-    load_values(session, whole=True)
+    look_at_values(session, whole=True)
     return go_to("/plan#columns")
 
 
-def load_values(session: Session, *, whole: bool = False) -> None:
-    """Read the values of the plan's source anew; none where the plan is refused."""
-    session.values, session.values_of, session.is_whole_asked = NO_VALUES, None, whole
-    with suppress(PlanError):
-        document = session.require_draft().document()
-        session.values = read_source_values(document, whole=whole)
-        if session.values is not NO_VALUES:  # else the next change tries again
-            session.values_of = _list_read_sections(document)
+def look_at_values(session: Session, *, whole: bool = False) -> None:
+    """Begin to read the values of the plan's source anew."""
+    session.is_whole_asked = whole
+    session.look = PageLook(partial(read_values, session))
+
+
+def read_values(session: Session, tell: Listener) -> None:
+    """Read the values of the plan's source; none where the plan is refused.
+
+    The session is locked before and afterwards only: reading takes long.
+    """
+    document: Mapping[str, Any] = {}
+    with session.lock:
+        with suppress(PlanError):
+            document = session.require_draft().document()
+        session.values, whole = NO_VALUES, session.is_whole_asked
+        sections = session.values_of = _list_read_sections(document)
+    tell("Reading the source, to count the values of each column")
+    values = read_source_values(document, whole=whole)
+    with session.lock:
+        if session.values_of is sections:  # else a newer look has begun
+            session.values = values
+            if values is NO_VALUES:  # so that the next change tries again
+                session.values_of = None
 
 
 def _refresh_values(session: Session, *, whole: bool) -> None:
@@ -103,7 +128,7 @@ def _refresh_values(session: Session, *, whole: bool) -> None:
     with suppress(PlanError):
         document = session.require_draft().document()
     if document is None or session.values_of != _list_read_sections(document):
-        load_values(session, whole=whole)
+        look_at_values(session, whole=whole)
 
 
 def _list_read_sections(document: Mapping[str, Any]) -> tuple[Any, Any]:

@@ -57,8 +57,8 @@ def show_release(session: Session, _: Request) -> Response:
             first=first,
             owned=None if side is None or first is None else read_owned_rows(side, first, manifest),
             blocks=list_shown_blocks(words.utility(manifest)),
-            # Of a version, the audit measures the newest batch only.
-            is_measured=side is not None and not side.is_version,
+            side=side,
+            series=manifest.get("series"),
             read=session.has_table,
             versions=_list_sibling_versions(folder),
             others=list(_list_other_versions(session, folder)),

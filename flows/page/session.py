@@ -10,6 +10,7 @@ from typing import Any
 from crowdcover.flows.page.draft import Draft
 from crowdcover.flows.page.guard import Secrets
 from crowdcover.flows.page.jobs import CommandRun
+from crowdcover.flows.page.looking import PageLook
 from crowdcover.flows.page.released.questions import ReleaseAnswer
 from crowdcover.flows.page.source_values import NO_VALUES, SourceValues
 from crowdcover.kinds.section import PlanError
@@ -30,6 +31,8 @@ class Session:
         What was named.
     starter : tuple of str
         The command that prints the starter plan; empty where a plan was opened.
+    look : PageLook or None
+        The last look at the source since a column of the plan has changed.
     draft : Draft or None
         The plan; None where a release was opened.
     release : Place or None
@@ -64,6 +67,7 @@ class Session:
     own: Secrets
     opened: str
     starter: tuple[str, ...] = ()
+    look: PageLook[None] | None = field(default=None, repr=False)
     draft: Draft | None = None
     release: Place | None = None
     others: tuple[Place, ...] = ()

@@ -7,21 +7,25 @@ from pathlib import Path
 
 from crowdcover.flows.plan.schema import FILE, LINE, plan_schema, refuse_other, write_schema
 from crowdcover.kinds import kind_called
+from crowdcover.kinds.base import Listener, say_nothing
 from crowdcover.kinds.section import PlanError, source_called, toml_text
 from crowdcover.storage.source.drivers import split_file_address
 from crowdcover.storage.source.sources import Source
 
 
-def build_starter_plan(options: argparse.Namespace, folder: Path | None = None) -> str:
+def build_starter_plan(
+    options: argparse.Namespace, folder: Path | None = None, tell: Listener = say_nothing
+) -> str:
     """The starter plan of the source that the arguments of a command name.
 
     `folder` is where the plan will lie, if that is known. The path of a source in this folder, or
     below it, then starts there, so that plan and data can be moved together. Other paths are whole.
+    `tell` hears what is done.
     """
     source = replace(source_called(options.source, options.query), sheet=options.sheet)
     if isinstance(source.path, Path):
         source = replace(source, path=source.path.resolve())
-    text = kind_called(options.kind).starter(source, options.header, options.names)
+    text = kind_called(options.kind).starter(source, options.header, options.names, tell)
     if folder is not None:
         text = _shorten_place(text, source, folder.resolve())
     file = FILE.format(kind=options.kind)

@@ -8,7 +8,7 @@ import numpy as np
 
 from anon_core.graphs.records import UncertainGraph
 from anon_core.promise import Promise
-from crowdcover.kinds.base import Columns, Facts, Kind, Take
+from crowdcover.kinds.base import Columns, Facts, Kind, Listener, Take, say_nothing
 from crowdcover.kinds.graph.judge import audit_graph
 from crowdcover.kinds.graph.judge.measured import round_step
 from crowdcover.kinds.graph.layout import CODEBOOK, FILES, MEASURED
@@ -58,10 +58,17 @@ class Graph(GraphRules, Kind):
         """Each column with its role."""
         return describe_fields(types)
 
-    def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
+    def starter(
+        self,
+        source: Source,
+        header: bool | None = None,
+        names: Sequence[str] = (),
+        tell: Listener = say_nothing,
+    ) -> str:
         """Ends and probability of a source with two or three columns."""
         from crowdcover.kinds.graph.starter import propose_plan  # only `crowdcover plan` needs it
 
+        tell("Reading the source")
         return propose_plan(source, header, names)
 
     # ------------------------------------------------------------ the course

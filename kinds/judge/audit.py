@@ -85,6 +85,11 @@ class Audit:
         """The audit of the rows that are new, of a version; else the same."""
         return replace(self, measured=getattr(self.measured, "batch", self.measured))
 
+    @property
+    def is_of_version(self) -> bool:
+        """Whether it is of a version, and has the numbers of the rows that are new in it."""
+        return hasattr(self.measured, "batch")
+
     def also(self, *findings: Finding) -> "Audit":
         """The same audit with more findings."""
         return replace(self, findings=(*self.findings, *findings))

@@ -9,7 +9,7 @@ import polars as pl
 
 from anon_core.matrices.records import SparseMatrix
 from anon_core.promise import Promise
-from crowdcover.kinds.base import Columns, Facts, Kind, Take
+from crowdcover.kinds.base import Columns, Facts, Kind, Listener, Take, say_nothing
 from crowdcover.kinds.judge.audit import Audit
 from crowdcover.kinds.judge.drift import Changes
 from crowdcover.kinds.judge.manifest_keys import EACH, OPEN
@@ -78,10 +78,17 @@ class Matrix(MatrixRules, Kind):
         items = pl.LazyFrame({"number": numbers, "item": pl.Series(labels, dtype=pl.String)})
         return {**super().tables(folder), ITEMS: items}
 
-    def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
+    def starter(
+        self,
+        source: Source,
+        header: bool | None = None,
+        names: Sequence[str] = (),
+        tell: Listener = say_nothing,
+    ) -> str:
         """Users and items of a source with two columns."""
         from crowdcover.kinds.matrix.starter import propose_plan  # only `crowdcover plan` needs it
 
+        tell("Reading the source")
         return propose_plan(source, header, names)
 
     def sampled(self, plan: MatrixPlan, reading: Reading, number: int, seed: int) -> pl.DataFrame:

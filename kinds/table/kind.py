@@ -15,7 +15,7 @@ from anon_core.part import DataPart
 from anon_core.promise import Promise
 from anon_core.tables.records import BinaryTable
 from anon_core.tables.settled import Unsettled
-from crowdcover.kinds.base import Columns, Facts, Kind, Take
+from crowdcover.kinds.base import Columns, Facts, Kind, Listener, Take, say_nothing
 from crowdcover.kinds.judge.audit import Audit, Sections
 from crowdcover.kinds.judge.drift import Changes
 from crowdcover.kinds.judge.manifest_keys import EACH, OPEN, Keys
@@ -87,13 +87,19 @@ class Table(TableRules, Kind):
         """Each column with its role."""
         return describe_fields(manifest, types)
 
-    def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
+    def starter(
+        self,
+        source: Source,
+        header: bool | None = None,
+        names: Sequence[str] = (),
+        tell: Listener = say_nothing,
+    ) -> str:
         """A proposed role for every column."""
         from crowdcover.kinds.table.starter.writing import (
             propose_plan,  # only `crowdcover plan` needs it
         )
 
-        return propose_plan(source, header, names)
+        return propose_plan(source, header, names, tell)
 
     def compile_kernels(self, *, quiet: bool) -> AbstractContextManager[None]:
         """Compile on a thread, unless this machine has compiled before."""

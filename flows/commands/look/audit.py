@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         if not options.quiet:
             _print_findings(options.release.name, report, plan.kind.name)
         if options.affected:
-            _print_affected(affected)
+            _print_affected(affected, report.is_of_version)
         print(escape_unprintable(report.sentence()))
     if report.passed:
         return 0
@@ -79,12 +79,13 @@ def _print_findings(name: str, report: "Audit", kind: str) -> None:
     create_console().print(table)
 
 
-def _print_affected(affected: Sequence[Mapping[str, Any]]) -> None:
+def _print_affected(affected: Sequence[Mapping[str, Any]], is_of_version: bool) -> None:
     from rich.table import Table
 
     from crowdcover.reports.terminal.printing import print_tables
 
-    title = "Private: records whose crowd shows one value"
+    new = ", of those new in this version" if is_of_version else ""
+    title = f"Private: records whose crowd shows one value{new}"
     table = Table("One value of", "Column", "Level", "Records", "Of", title=title)
     for each in affected:
         names = [escape_unprintable(each[key]) for key in ("sensitive", "column")]

@@ -45,6 +45,10 @@ class PrivateSide(Protocol):
     is_version: bool
 
     @property
+    def is_newest(self) -> bool:
+        """Whether no version came after the release."""
+
+    @property
     def names(self) -> Sequence[str]:
         """The columns that the release may show."""
 
@@ -58,6 +62,7 @@ class SideOfRun:
 
     run: Run
     is_version = False
+    is_newest = True
 
     @property
     def names(self) -> Sequence[str]:
@@ -83,6 +88,7 @@ class SideOfSeries:
 
     run: Run
     plan: TablePlan
+    is_newest: bool
     is_version = True
 
     @property
@@ -132,10 +138,10 @@ def find_private_side(draft: Draft | None, folder: Place) -> PrivateSide | None:
         return None
     if plan.series is not None:
         versions = Series(vault, plan.name).versions()
-        if not any(_has_published(each.run, folder) for each in versions):
+        of = [each.run for each in versions if _has_published(each.run, folder)]
+        if not of or not (last := versions[-1].run).has("assemble"):
             return None
-        last = versions[-1].run
-        return SideOfSeries(last, plan.data) if last.has("assemble") else None
+        return SideOfSeries(last, plan.data, is_newest=last in of)
     published = (run for run in vault.every_run() if _has_published(run, folder))
     run = next((run for run in published if run.has("ingest") and run.has("anonymize")), None)
     return None if run is None else SideOfRun(run)

@@ -4,6 +4,7 @@ A plan quotes the names of columns. So a row of cells taken for names would carr
 values into the plan, the codebook and the release.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -103,8 +104,9 @@ def _chance_of_a_name(field: str, column: Sequence[str]) -> float:
     """How likely a further cell holds a word that tables use for names, if the field does."""
     if not Name(field).known:
         return 1.0
-    some = column[:WORDS_AT]
-    return (sum(Name(cell).known for cell in some) + 1) / (len(some) + 1)
+    some = Counter(column[:WORDS_AT])  # each text is looked up once
+    known = sum(cells for cell, cells in some.items() if Name(cell).known)
+    return (known + 1) / (some.total() + 1)
 
 
 def _is_number(field: str) -> bool:

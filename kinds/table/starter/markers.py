@@ -20,6 +20,7 @@ LIKELY = frozenset({
     "nr", "dk", "ref", "refused", "other", "not applicable", "not stated", "not reported",
     "don't know",
 })  # fmt: skip
+_MARKERS = SURE | LIKELY
 # Numbers that mean so where no other value is negative.
 NEGATIVE = frozenset({
     -7, -8, -9, -77, -88, -99, -97, -98, -999, -996, -997, -998, -9999, -99999,
@@ -94,7 +95,7 @@ def _of_column(series: pl.Series) -> tuple[dict[str, int], set[str], set[str]]:
 
 def is_marker(text: str) -> bool:
     """Whether a text may mean "not given"."""
-    return text.casefold() in SURE | LIKELY
+    return text.casefold() in _MARKERS
 
 
 def _count_negative_markers(series: pl.Series) -> dict[str, int]:

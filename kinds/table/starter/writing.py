@@ -1,7 +1,7 @@
 """The text of a starter plan. It holds no cell, but for markers of missing values."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import polars as pl
 
 from anon_core.errors import InputError
+from crowdcover.kinds.base import Listener, say_nothing
 from crowdcover.kinds.columns import Column
 from crowdcover.kinds.section import ABOUT_TO_DECIDE, MOST_NAME, PlanError, toml_key, toml_text
 from crowdcover.kinds.table.pipeline.naming import repeats_names
@@ -31,6 +32,7 @@ from crowdcover.storage.source.drivers import split_file_address
 from crowdcover.storage.source.reading import Reading
 from crowdcover.storage.source.sources import Source, read_leading_rows, require_distinct_names
 
+COLUMNS_TOLD = 12  # of the columns
 OPENING = """\
 # A starter plan. Each column has a proposed role, with its reason. Look at all of them.
 # identifier: names a person, never published
@@ -71,29 +73,45 @@ vault = "vault"            # secrets of the release: keep it, and keep it privat
 """
 
 
-def propose_plan(source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
+def propose_plan(
+    source: Source,
+    header: bool | None = None,
+    names: Sequence[str] = (),
+    tell: Listener = say_nothing,
+) -> str:
     """A plan that names every column of a source with a proposed role and the reason for it.
 
     `header` says whether the first row of a CSV file holds names, None: look. `names` are the names
     of all columns of a file without a header, in order. Refused: a file whose first row may be
-    either.
+    either. `tell` hears what is done.
     """
+    tell("Reading the source")
     reading, names, note = _open_source(source, header, names)
-    return propose_plan_of(reading, names, _release_name(source), note)
+    return propose_plan_of(reading, names, _release_name(source), note, tell)
 
 
-def propose_plan_of(reading: Reading, names: Sequence[str], name: str, note: str = "") -> str:
+def propose_plan_of(
+    reading: Reading,
+    names: Sequence[str],
+    name: str,
+    note: str = "",
+    tell: Listener = say_nothing,
+) -> str:
     """The same of an open source: `names` of all its columns, the release's `name`.
 
     `note` tells what was found of the first row.
     """
     whole = read_columns(reading, names, [Column(name=name, role="drop") for name in names])
     raw = whole.filter(~repeats_names(whole.to_dict()))
+    tell(f"{raw.height:,} rows and {raw.width} columns; looking for texts that mean 'not given'")
     # Markers first: one "?" makes texts of a column of numbers, and no rule for numbers holds.
     markers = find_markers(raw)
     frame, guesses = read_numerals(clear_markers(raw, markers.missing))
     united = {name for name, guess in guesses.items() if guess.numerals.strip}
-    proposed = {column.name: propose_role(column, unit=column.name in united) for column in frame}
+    proposed = {
+        column.name: propose_role(column, unit=column.name in united)
+        for column in _tell_columns(frame, tell)
+    }
     proposals = join_points(frame, state_numerals(proposed, guesses))
     sensitive = most_uniform(frame, proposals)
     parts = [
@@ -113,6 +131,15 @@ def propose_plan_of(reading: Reading, names: Sequence[str], name: str, note: str
         CLOSING,
     ]
     return "\n".join(parts)
+
+
+def _tell_columns(frame: pl.DataFrame, tell: Listener) -> Iterator[pl.Series]:
+    """The columns; which one is looked at is told, of many columns of some."""
+    step = -(-frame.width // COLUMNS_TOLD)
+    for place, column in enumerate(frame):
+        if place % step == 0:
+            tell(f"Column {place + 1} of {frame.width}: which role it may have")
+        yield column
 
 
 def _open_source(

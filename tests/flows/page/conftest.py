@@ -8,9 +8,10 @@ from html import unescape
 import pytest
 from starlette.testclient import TestClient
 
+from crowdcover.flows.page import looking
 from crowdcover.flows.page.app import build_app
 from crowdcover.flows.page.guard import Secrets
-from crowdcover.flows.page.opening import build_session
+from crowdcover.flows.page.opened import build_session
 from tests.flows.orders import Order
 
 PORT = 40404
@@ -43,6 +44,12 @@ def options(opened, **others):
         "diff": [],
     }
     return argparse.Namespace(**{"opened": str(opened), "quiet": False, **plain, **others})
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """A moment is as long as a look at the source takes: no test depends on the time."""
+    monkeypatch.setattr(looking, "SHORT_WAIT", 100.0)
 
 
 def session_of(opened, **others):

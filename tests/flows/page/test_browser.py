@@ -188,6 +188,19 @@ def test_from_a_table_to_an_approved_release(tmp_path):
     assert re.search(f"ident-0|note-[0-9]|junk-|{RARE}", log) is None
 
 
+def test_long_names_of_columns_fit_a_narrow_screen(tmp_path):
+    source, name = (
+        tmp_path / "paid.csv",
+        "Name_of_the_Manufacturer_or_Organisation_Making_a_Payment",
+    )
+    rows = [f"firm {n % 9},{n * 100},{n % 7}" for n in range(90)]
+    source.write_text("\n".join([f"{name},Total_Amount_of_{name},note", *rows]), encoding="utf-8")
+    with opened(source, tmp_path) as address, browsing(tmp_path) as tab:
+        tab.go_to(address)
+        tab.wait_until("document.querySelector('table.columns')")
+        look(tab, tmp_path, "long")
+
+
 @pytest.fixture(params=KINDS)
 def order_of_kind(request, tmp_path, monkeypatch):
     """A kind, and an order of it with a published release."""

@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import json
 import re
 from html import unescape
 
@@ -17,6 +18,7 @@ from crowdcover.flows.page.released.private_side import find_private_side
 from crowdcover.storage.vault.files import read_json
 from tests.flows.orders import Order, people
 from tests.flows.page.conftest import post, refused_words, session_of, visit
+from tests.flows.processes import command
 from tests.support.series import ANNA, BERT, CARA, DORA, Registry, registry
 
 ODD = ["a|b", "*", "c\\d", "..", "(missing)", "x|*"]
@@ -152,9 +154,12 @@ def test_the_page_of_a_version_says_which_values_are_not_kept(series, monkeypatc
     assert session.release == series.releases / "v2"
     assert "beside their people" in newest
     assert "not kept" not in newest
-    assert "Who fits only rows" not in newest
+    assert "The number of the version in which the row is new." in newest
+    assert 'href="/affected"' in newest
     assert client.get("/column?column=city").text.count("<svg") == 2
     older = unescape(post(client, session, "/release", version="v1").text)
+    assert 'href="/affected"' not in older
+    assert "is measured of the newest version" in older
     assert str(series.releases / "v1") in older
     # Three left. The crowds of others were made anew, so they have another row.
     assert older.count("not kept: the person has no row in the newest version") == 3
@@ -171,6 +176,43 @@ def test_the_page_of_a_version_says_which_values_are_not_kept(series, monkeypatc
         refused = refused_words(post(client, session, "/release", version=name).text)
         assert refused == "choose a version that stands beside the release"
     assert session.release == series.releases / "v1"
+
+
+@pytest.mark.long
+def test_who_is_affected_by_the_newest_version_is_what_the_audit_measures(tmp_path):
+    order = Registry(tmp_path)
+    order.month()
+    # Those who join are alike, so whoever knows that learns their income.
+    folder = order.month(*((f"N{n}", "f", "nurse", "Rome", "55") for n in range(4)))
+    session = session_of(order.plan)
+    client = visit(session)
+    post(client, session, "/affected")
+    assert "The command has ended" in client.get("/affected/log").text
+    page = unescape(client.get("/affected").text)
+    audit = ("--plan", order.plan, "--affected")
+    found = json.loads(command("audit", folder, *audit, "--json").out)["affected"]
+    manifest = read_json(folder / "manifest.json")
+    new, stayed = (manifest["series"][name] for name in ("batch", "frozen"))
+    assert f"whose rows are new in it: {new} of {new + stayed}." in " ".join(page.split())
+    assert (new, stayed) == (4, 24)
+    levels = {each["column"]: each["levels"] for each in found}
+    assert levels == {
+        "sex": [{"level": "f", "affected": 4, "records": 4}],
+        "job": [{"level": "nurse", "affected": 4, "records": 4}],
+    }
+    for level in (level for each in found for level in each["levels"]):
+        assert f'>{level["level"]}</th><td class="num">{level["affected"]}<' in page
+    printed = command("audit", folder, *audit).out
+    assert "one value, of those new in this version" in " ".join(printed.split())
+
+
+@pytest.mark.long
+def test_who_is_affected_by_an_older_version_is_not_measured(series):
+    folder = series.releases / "v1"
+    done = command("audit", folder, "--plan", series.plan, "--affected")
+    assert (done.code, done.out) == (2, "")
+    assert "of an older version of a series the vault keeps who fits which row" in done.err
+    assert command("audit", folder, "--plan", series.plan).code == 0
 
 
 @pytest.mark.long

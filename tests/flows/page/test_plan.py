@@ -256,6 +256,15 @@ def test_fields_that_no_form_sends_are_refused(planned, fields, words):
     assert planned.draft.text == before
 
 
+def test_what_the_starter_found_of_people_stands_beside_the_fields(order):
+    order.source.write_text(
+        order.source.read_text(encoding="utf-8").replace("ident-00001", "ident-00002")
+    )
+    page = visit(session_of(order.source)).get("/plan").text
+    assert "2 of 90 rows share the ssn of another row: 89 distinct." in page
+    assert "rows of one person must not hide each other.</p>" in page  # the fields are the lines
+
+
 def test_who_one_person_is():
     person, _ = apply_form(PLAN, {"people": "person", "person": "who"})
     assert 'person = "who"' in person
