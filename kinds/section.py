@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from inspect import cleandoc
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,6 +186,19 @@ decide = ["title", "recipient", "contact"]
 # contact = "..."          # who answers questions about it?
 
 """
+
+
+def propose_release_name(source: Source) -> str:
+    """The name of a release in a starter plan: that of the file or of the database."""
+    place = source.path.name if source.path else urlsplit(source.uri or "").path.split("/")[-1]
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", place.split(".")[0])
+    return plain[:MOST_NAME].strip("._-") or "release"
+
+
+def begin_starter_plan(comment: str, source: Source, kind: str) -> str:
+    """The first lines of a starter plan, down to the kind of its source."""
+    name = toml_text(propose_release_name(source))
+    return f"{comment}name = {name}\n\n{ABOUT_TO_DECIDE}[source]\nkind = {toml_text(kind)}\n"
 
 
 def groups_of(where: str, bins: Bins | None) -> int | tuple[float, ...] | None:

@@ -6,20 +6,16 @@ from pathlib import Path
 
 from crowdcover.kinds.checks import WIDE, propose_limits
 from crowdcover.kinds.graph.plan.checks import ChecksSection
-from crowdcover.kinds.section import ABOUT_TO_DECIDE, PlanError, toml_text
+from crowdcover.kinds.section import PlanError, begin_starter_plan, toml_text
 from crowdcover.storage.source.reading import Reading
 from crowdcover.storage.source.sources import Source, read_leading_rows
 
 COMMENT = "#"
 _SEPARATORS = ("\t", ",", ";", " ")
 _NAMES = ("u", "v", "p")
-_HEAD = f"""\
+_TITLE = """\
 # Starter plan for an uncertain graph: edges with probabilities. Take a mark out of `decide` once it
 # is answered.
-name = "release"
-
-{ABOUT_TO_DECIDE}[source]
-kind = "graph"
 """
 _PRIVACY = """
 [privacy]
@@ -65,12 +61,13 @@ def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> s
             f"a starter plan of a graph takes a source of two columns, or three with a "
             f"probability; this one has {number}. Write [columns] u, v and p by hand"
         )
+    begin = begin_starter_plan(_TITLE, source, "graph")
     keys = zip(_NAMES, columns, strict=False)
     lines = "".join(f"{key} = {toml_text(name)}\n" for key, name in keys)
     named = f"names = [{', '.join(map(toml_text, names))}]\n" if names else ""
     bare = "header = false\n" if names else ""
     return (
-        f'{_HEAD}{where}{bare}both_ways = "refuse"              # "mean", "max" or "union" of two '
+        f'{begin}{where}{bare}both_ways = "refuse"              # "mean", "max" or "union" of two '
         f"directions\n\n[columns]\n{lines}{named}{_PRIVACY}"
         f"{propose_limits(ChecksSection, {}, _OFFERED, WIDE)}\n"
     )

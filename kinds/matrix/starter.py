@@ -4,16 +4,12 @@ from collections.abc import Sequence
 
 from crowdcover.kinds.checks import WIDE, propose_limits
 from crowdcover.kinds.matrix.plan.checks import ChecksSection
-from crowdcover.kinds.section import ABOUT_TO_DECIDE, PlanError, toml_text
+from crowdcover.kinds.section import PlanError, begin_starter_plan, toml_text
 from crowdcover.storage.source.reading import Reading
 from crowdcover.storage.source.sources import Source
 
-_HEAD = f"""\
+_TITLE = """\
 # Starter plan for a sparse matrix, users x items. Take a mark out of `decide` once it is answered.
-name = "release"
-
-{ABOUT_TO_DECIDE}[source]
-kind = "matrix"
 """
 _PRIVACY = """
 [privacy]
@@ -42,13 +38,13 @@ def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> s
     """
     if source.holds_arrays:
         columns = f'layout = "csr"\n\n[columns]\n{_format_keyed_line()}'
-        return f"{_HEAD}{_format_path(source)}{columns}{_format_privacy()}"
+        return f"{_begin_plan(source)}{columns}{_format_privacy()}"
     if source.has_option("separator") and header is None and not names:
         raise PlanError(
             "whether the first row holds names cannot be told from a list of edges; give --header, "
             "or --names USER,ITEM for a file without"
         )
-    where = _format_path(source)
+    begin = _begin_plan(source)
     present = list(names) or Reading(source).header
     if isinstance(present, int) or len(present) != 2:
         number = present if isinstance(present, int) else len(present)
@@ -60,21 +56,22 @@ def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> s
     named = f"names = [{user}, {item}]\n" if names else ""
     bare = "header = false\n" if names else ""
     return (
-        f'{_HEAD}{where}{bare}layout = "edges"                  # one row an entry\n'
+        f'{begin}{bare}layout = "edges"                  # one row an entry\n'
         'repeated = "refuse"               # "merge" counts an entry once\n\n'
         f"[columns]\nuser = {user}                      # never published\nitem = {item}\n"
         f"{named}{_format_keyed_line()}{_format_privacy()}"
     )
 
 
-def _format_path(source: Source) -> str:
-    """The path of a file. A database has too many forms of addresses for a first plan."""
+def _begin_plan(source: Source) -> str:
+    """The plan down to its file. A database has too many forms of addresses for a first plan."""
     if source.path is None:
         raise PlanError(
             "a starter plan of a matrix is made for files; for a database write source.uri and "
             "source.query by hand"
         )
-    return f"path = {toml_text(str(source.path))}\n"
+    begin = begin_starter_plan(_TITLE, source, "matrix")
+    return f"{begin}path = {toml_text(str(source.path))}\n"
 
 
 def _format_privacy() -> str:

@@ -1,17 +1,21 @@
 """The text of a starter plan. It holds no cell, but for markers of missing values."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import polars as pl
 
 from anon_core.errors import InputError
 from crowdcover.kinds.base import Listener, say_nothing
 from crowdcover.kinds.columns import Column
-from crowdcover.kinds.section import ABOUT_TO_DECIDE, MOST_NAME, PlanError, toml_key, toml_text
+from crowdcover.kinds.section import (
+    ABOUT_TO_DECIDE,
+    PlanError,
+    propose_release_name,
+    toml_key,
+    toml_text,
+)
 from crowdcover.kinds.table.pipeline.naming import repeats_names
 from crowdcover.kinds.table.pipeline.read import read_columns
 from crowdcover.kinds.table.starter.header import Header, compare_first_row, separator_of
@@ -87,7 +91,7 @@ def propose_plan(
     """
     tell("Reading the source")
     reading, names, note = _open_source(source, header, names)
-    return propose_plan_of(reading, names, _release_name(source), note, tell)
+    return propose_plan_of(reading, names, propose_release_name(source), note, tell)
 
 
 def propose_plan_of(
@@ -186,12 +190,6 @@ def _has_header_row(found: Header) -> bool:
             "columns or someone's values; say --header or --no-header"
         )
     return found.named is not False
-
-
-def _release_name(source: Source) -> str:
-    place = source.path.name if source.path else urlsplit(source.uri or "").path.split("/")[-1]
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", place.split(".")[0])
-    return plain[:MOST_NAME].strip("._-") or "release"
 
 
 # ---------------------------------------------------------------- sections
