@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.uncertain_graph.degrees import GraphEdges
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
-from anon_core.anonymizers.uncertain_graph.planning.planned import Planned
+from anon_core.anonymizers.uncertain_graph.planning.planned import Planned, count_most_steps
 from anon_core.anonymizers.uncertain_graph.sampled import Sampled
 from anon_core.anonymizers.uncertain_graph.search import find_best_step, most_turns
 from anon_core.anonymizers.uncertain_graph.selection import (
@@ -110,7 +110,9 @@ class Obfuscate(ObfuscateSettings):
 
     @property
     def _most(self) -> int:
-        return 1 + self.rounds if self.selection == "planned" else most_turns(self.c, self.most_c)
+        if self.selection == "planned":
+            return count_most_steps(self.rounds)
+        return most_turns(self.c, self.most_c)
 
     def _search(self, data: UncertainGraph, seed: list[int]) -> Planned | Sampled:
         start, hiding = data, Hiding.of(data)

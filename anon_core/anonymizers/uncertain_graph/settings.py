@@ -33,7 +33,8 @@ class ObfuscateSettings:
     trials : int
         Attempts of each step; the best one stands.
     rounds : int
-        Of "planned": plans at most.
+        Of "planned": plans at most. A search that has hidden all but 1 % of the vertices after 20
+        of them starts anew, seven times at most.
     c, most_c : float
         Of all but "planned": candidates for each edge, at least 1. c rises by 1 up to most_c as
         long as no sigma suffices.

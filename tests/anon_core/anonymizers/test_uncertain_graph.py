@@ -39,6 +39,7 @@ from anon_core.measures.graph.posteriors import compute_posteriors
 from anon_core.specs.graphs import ONE, Knowledge
 from anon_core.steps import Step
 from tests import naive
+from tests.observers import Seen
 from tests.strategies import uncertain_graphs
 from tests.support.graphs import drawn, graph
 
@@ -90,6 +91,23 @@ def test_what_no_attempt_reaches_is_refused_with_the_greatest_k():
     path = graph(12, {(0, v): 1.0 for v in range(1, 8)}, 12)
     with pytest.raises(InfeasibleError, match=r"greatest k that every vertex reached is \d+"):
         Obfuscate(rounds=3).anonymize(path)
+
+
+def test_a_search_that_nearly_hides_all_starts_anew():
+    """A hub: four plans leave it below, three of a new start hide it."""
+    random = np.random.default_rng(6)
+    edges = {(0, v): 1.0 for v in range(1, 20)}
+    edges |= {(u, v): 1.0 for u in range(1, 40) for v in range(u + 1, 40) if random.random() < 0.1}
+    source, method, seen = graph(40, edges, 5), Obfuscate(rounds=4), Seen()
+    order = np.random.default_rng(0).permutation(40)
+    made = method.anonymize(source, tie_order=order, observer=seen)
+    margins = [round(step.figures["margin"], 4) for step in made.steps]
+    assert margins == [0, 0.01, 0.0125, 0.0156, 0.0195, 0.01, 0.0125, 0.0156]
+    assert [step.figures["below"] > 0 for step in made.steps] == [True] * 7 + [False]
+    for state in seen.states[:-1]:
+        again = method.anonymize(source, tie_order=order, resume=state)
+        assert (again.p == made.p).all()
+        assert again.steps == made.steps
 
 
 # ---------------------------------------------------------------- degrees and entropies

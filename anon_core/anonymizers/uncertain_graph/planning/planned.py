@@ -21,6 +21,11 @@ from anon_core.steps import Step
 
 _MARGIN = 0.01  # bits beyond log2 k that the first plan aims at: edges do not do all of a plan
 _WIDENS = 1.25  # times: the margin of each further step
+# A search may end with a vertex or two that only far wider margins hide, at the cost of all others,
+# where another draw of edges hides all within some 14 rounds. So it starts anew from the source.
+_STARTS_ANEW = 7
+_ROUNDS_ANEW = 20  # after which it does
+_FEW_MISSING = 0.01  # of the vertices: if more are below by then, wider margins are what helps
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,11 +46,6 @@ class Planned:
     trials: int
     rounds: int
 
-    @property
-    def most(self) -> int:
-        """Steps at most."""
-        return 1 + self.rounds
-
     def next(
         self, steps: Sequence[Step], edges: GraphEdges | None, seed: Sequence[int]
     ) -> tuple[dict[str, float], Attempt] | None:
@@ -59,14 +59,15 @@ class Planned:
         seed : sequence of int
         """
         if edges is None:
-            unchanged = list_present_edges(
-                self.start._replace(p=round_source_chances(self.start.p))
-            )
-            return {"margin": 0.0}, Attempt(self.hiding, unchanged)
+            return {"margin": 0.0}, Attempt(self.hiding, self._list_unchanged_edges())
         graph = self.hiding.graph
-        if steps[-1].figures["below"] <= graph.exempt or len(steps) == self.most:
+        if steps[-1].figures["below"] <= graph.exempt:
             return None
-        margin = _MARGIN * _WIDENS ** (len(steps) - 1)
+        turn = self._count_rounds(steps)
+        if turn == self.rounds:
+            return None
+        edges = edges if turn else self._list_unchanged_edges()
+        margin = _MARGIN * _WIDENS**turn
         degrees = degrees_of(edges)
         asked = build_hiding_targets(
             self.hiding, self.hiding.compute_levels_of(degrees), degrees, margin
@@ -79,3 +80,20 @@ class Planned:
         return {"margin": margin}, choose_best_attempt(
             [Attempt(self.hiding, each) for each in made]
         )
+
+    def _count_rounds(self, steps: Sequence[Step]) -> int:
+        """Rounds since the search last started: a function of the steps' figures alone."""
+        done, whole = len(steps) - 1, min(self.rounds, _ROUNDS_ANEW)
+        graph = self.hiding.graph
+        missing = min(step.figures["below"] for step in steps[: whole + 1]) - graph.exempt
+        if done < whole or missing > max(1.0, _FEW_MISSING * graph.records):
+            return done
+        return done - whole * min(done // whole, _STARTS_ANEW)
+
+    def _list_unchanged_edges(self) -> GraphEdges:
+        return list_present_edges(self.start._replace(p=round_source_chances(self.start.p)))
+
+
+def count_most_steps(rounds: int) -> int:
+    """Steps of a search at most: the graph as it is, and the rounds of all starts."""
+    return 1 + _STARTS_ANEW * min(rounds, _ROUNDS_ANEW) + rounds
