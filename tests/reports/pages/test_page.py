@@ -247,7 +247,7 @@ def test_says_how_attacks_fared_who_approved_and_what_came_before() -> None:
         "An insider 3.0 % (1 in 33) 3.0 % no better 0.0 % 0.0 % 0.0 % 0.0 %",
         "Above 1.5/k",
         "0 of 500 people can be found with a chance above 1 in their own k (5 to 100)",
-        "The strongest attack that was tried is right with a chance of 1 in 33 on average.",
+        "The strongest of those attackers is right with a chance of 1 in 33 on average.",
         "knows all quasi-identifiers of everybody",
         "Approved by R. Okafor When 2026-11-20 20:00 UTC Note numbers read",
         "in an earlier one too 480",

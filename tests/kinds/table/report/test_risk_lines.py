@@ -44,7 +44,7 @@ def test_a_person_who_signs_reads_whole_sentences():
     assert first == (
         "Can somebody be picked out? 0 of 500 people can be found with a chance above 1 in 10 by "
         "someone who knows everybody's true values in the masked columns (quasi-identifiers), but "
-        "nobody's row. The strongest attack that was tried is right with a chance of 1 in 33 on "
+        "nobody's row. The strongest of those attackers is right with a chance of 1 in 33 on "
         "average. Limit: 0, as promised. It is kept. Too likely? Raise k in the plan."
     )
     assert second == (
@@ -207,7 +207,7 @@ def test_an_insider_who_knows_rows_of_others_is_said_once_and_warns_of_nothing()
     assert verdict(release).tone == "holds"
     assert build_table_lines(release) == build_table_lines(full())
     (aside,) = list_asides(build_table_lines(release))
-    assert "no release with a row for each person prevents that" in aside
+    assert "so in every release with a row for each person" in aside
     named = {each.name: each for each in attackers.attacks(release)}
     assert named["insider who knows 1"].tone == "open"
     assert named["insider who knows 1"].result == "so in every release"

@@ -63,7 +63,7 @@ def test_who_is_in_the_table_is_compared_with_people_who_are_not() -> None:
     assert one(release, "Inference", "Whether somebody is in the table")[0] == NOT_MEASURED
     told = {"drawn": 500, "matched": 400, "rows": 12, "members": 490, "others": 100}
     release["protection"]["membership"] = told
-    held = "98.0 %: people who are in it"
+    held = "compare 98.0 % of the people who are in it"
     assert one(release, "Inference", what) == ("100 of 500 (20.0 %)", held, NO_LIMIT)
     block = build_attack_blocks(release)[-1]
     assert [row[1:] for row in block.rows] == [
