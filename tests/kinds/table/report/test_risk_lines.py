@@ -207,7 +207,7 @@ def test_an_insider_who_knows_rows_of_others_is_said_once_and_warns_of_nothing()
     assert verdict(release).tone == "holds"
     assert build_table_lines(release) == build_table_lines(full())
     (aside,) = list_asides(build_table_lines(release))
-    assert "so in every release with a row for each person" in aside
+    assert "in every release with a row for each person" in aside
     named = {each.name: each for each in attackers.attacks(release)}
     assert named["insider who knows 1"].tone == "open"
     assert named["insider who knows 1"].result == "so in every release"
