@@ -62,7 +62,7 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
     with (
         watch_on_terminal(quiet=quiet, plain=writes_json_logs()),
         # The kernels compile while Prefect or the stages are imported.
-        plan.kind.compile_kernels(quiet=quiet),
+        plan.kind.compile_kernels(quiet=quiet or writes_json_logs()),
     ):
         from crowdcover.tasks.orchestration.named_server import find_server_address
 

@@ -231,7 +231,12 @@ SEATING = {
     "shares are exchanged": ("anon_core.seating.even", "swap_shares", 0, False),
     "the lot is drawn": ("anon_core.seating.matching", "draw_by_holders", 0, True),
     "people have exchanged rows": ("anon_core.seating.matching", "reseat_people", 0, True),
-    "the law is written": ("crowdcover.kinds.table.pipeline.write", "write_parquet", 0, True),
+    "the law is written": (
+        "crowdcover.kinds.table.pipeline.write",
+        "write_parquet_of_batches",
+        0,
+        True,
+    ),
     "the auditor counts people": ("anon_core.measures.table.crowds", "count_people", 0, True),
 }
 
