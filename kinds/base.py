@@ -134,8 +134,11 @@ class Kind(PlanRules, Protocol):
         """Random rows of the source, of so many records, for `crowdcover try`."""
         raise PlanError(f"--sample: a part of a {self.name} has other crowds; leave --sample out")
 
-    def compile_kernels(self, *, quiet: bool) -> AbstractContextManager[None]:
-        """Compile the kernels of a release while the block runs; by default nothing is compiled."""
+    def compile_kernels(self, tell: Listener) -> AbstractContextManager[None]:
+        """Compile the kernels of a release while the block runs; by default nothing is compiled.
+
+        `tell` hears that this takes a while, where it does.
+        """
         return nullcontext()
 
     # ------------------------------------------------------------ the course

@@ -10,7 +10,7 @@ import dask
 
 from anon_core.engines.farm import UNSEEN, configure_local_cluster, connect_client
 from anon_core.errors import AnonymityError
-from crowdcover.flows.launch.one_plan import release_alone
+from crowdcover.flows.launch.one_plan import compile_beside, release_alone
 from crowdcover.flows.outcome import Outcome, await_outcome, exit_code
 from crowdcover.flows.plan.plan import ReleasePlan
 from crowdcover.tasks.compute.engines import quiet_dask
@@ -43,7 +43,7 @@ def _release_frozen_plan_alone(path: str, *, quiet: bool) -> Outcome:
     """Release one plan without Prefect. A refusal is returned, so Dask logs no exception."""
     try:
         plan = ReleasePlan.load(Path(path))
-        with plan.kind.compile_kernels(quiet=quiet):
+        with compile_beside(plan, quiet=quiet):
             return 0, release_alone(plan, quiet=quiet)
     except AnonymityError as refusal:
         return exit_code(refusal), str(refusal)

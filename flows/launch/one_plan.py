@@ -5,13 +5,14 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from crowdcover.flows.launch.standing import find_untouched_release
 from crowdcover.storage.places.place import Place, place_of
-from crowdcover.tasks.orchestration.json_lines import format_line, writes_json_logs
+from crowdcover.tasks.orchestration.json_lines import format_line, write_line, writes_json_logs
 from crowdcover.tasks.orchestration.memory import keep_all_objects
 
 if TYPE_CHECKING:
@@ -62,13 +63,20 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
     with (
         watch_on_terminal(quiet=quiet, plain=writes_json_logs()),
         # The kernels compile while Prefect or the stages are imported.
-        plan.kind.compile_kernels(quiet=quiet or writes_json_logs()),
+        compile_beside(plan, quiet=quiet),
     ):
         from crowdcover.tasks.orchestration.named_server import find_server_address
 
         if address := find_server_address():
             return place_of(_release_in_prefect(frozen, plan, address, quiet=quiet))
         return place_of(release_alone(plan, quiet=quiet))
+
+
+def compile_beside(plan: "ReleasePlan", *, quiet: bool) -> AbstractContextManager[None]:
+    """Compile the kernels of a release while the block runs; a line says so, unless `quiet`."""
+    from crowdcover.kinds.base import say_nothing  # `plan` has loaded it
+
+    return plan.kind.compile_kernels(say_nothing if quiet else partial(write_line, logging.INFO))
 
 
 def release_alone(plan: "ReleasePlan", *, quiet: bool) -> str:

@@ -101,11 +101,11 @@ class Table(TableRules, Kind):
 
         return propose_plan(source, header, names, tell)
 
-    def compile_kernels(self, *, quiet: bool) -> AbstractContextManager[None]:
+    def compile_kernels(self, tell: Listener) -> AbstractContextManager[None]:
         """Compile on a thread, unless this machine has compiled before."""
         from crowdcover.kinds.table.pipeline.warm import compile_in_background
 
-        return compile_in_background(quiet=quiet)
+        return compile_in_background(tell)
 
     def sampled(self, plan: TablePlan, reading: Reading, number: int, seed: int) -> pl.DataFrame:
         """Random rows; of whole people where crowds count people."""

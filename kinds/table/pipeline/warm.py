@@ -13,20 +13,22 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from anon_core.tables.records import BinaryTable
+    from crowdcover.kinds.base import Listener
 
-COMPILING_NOTICE = "crowdcover: compiling for this machine, once (about a minute)"
+COMPILING = "compiling for this machine, once (about a minute)"
+COMPILING_NOTICE = f"crowdcover: {COMPILING}"
 RECORDS, _K = 96, 5  # large enough that a release of it calls every kernel
 
 
 @contextmanager
-def compile_in_background(*, quiet: bool) -> Iterator[None]:
+def compile_in_background(tell: "Listener") -> Iterator[None]:
     """Compile on a thread while the block runs, unless this machine has compiled before.
 
-    numba keeps the machine code for later processes. Unless `quiet`, one line on standard error
-    says that this run compiles. When the block ends, the thread stops after its present step.
+    numba keeps the machine code for later processes. `tell` hears that this run compiles. When the
+    block ends, the thread stops after its present step.
     """
     stopped = Event()
-    thread = Thread(target=_compile_kernels, args=(stopped, quiet), name="compile", daemon=True)
+    thread = Thread(target=_compile_kernels, args=(stopped, tell), name="compile", daemon=True)
     thread.start()
     try:
         yield
@@ -71,11 +73,10 @@ def has_compiled_kernels() -> bool:
     return any(cache.stat().st_mtime > source for cache in caches)
 
 
-def _compile_kernels(stopped: Event, quiet: bool) -> None:
+def _compile_kernels(stopped: Event, tell: "Listener") -> None:
     if has_compiled_kernels():
         return
-    if not quiet:
-        sys.stderr.write(COMPILING_NOTICE + "\n")
+    tell(COMPILING)
     table = tiny_table()
     for step in (compile_makers, compile_judge):
         # numba cannot be interrupted, so a thread is stopped between steps only.

@@ -1,10 +1,14 @@
 """What is compiled ahead is what a release calls."""
 
 import importlib
+import logging
+from functools import partial
 
 import pytest
 
+from crowdcover.kinds.base import say_nothing
 from crowdcover.kinds.table.pipeline import warm
+from crowdcover.tasks.orchestration.json_lines import write_line
 
 # Rooms whose kernels every release of a table calls.
 ROOMS = (
@@ -54,7 +58,7 @@ def test_a_machine_compiles_once(monkeypatch, capsys, late):
     monkeypatch.setattr(warm, "tiny_table", lambda: "table")
     monkeypatch.setattr(warm, "compile_makers", steps.append)
     monkeypatch.setattr(warm, "compile_judge", steps.append)
-    with warm.compile_in_background(quiet=False):
+    with warm.compile_in_background(partial(write_line, logging.INFO)):
         pass
     assert len(steps) <= (0 if late else 2)
     assert capsys.readouterr().err == ("" if late else warm.COMPILING_NOTICE + "\n")
@@ -65,6 +69,6 @@ def test_quiet_says_nothing(monkeypatch, capsys):
     monkeypatch.setattr(warm, "tiny_table", lambda: "table")
     monkeypatch.setattr(warm, "compile_makers", lambda _: None)
     monkeypatch.setattr(warm, "compile_judge", lambda _: None)
-    with warm.compile_in_background(quiet=True):
+    with warm.compile_in_background(say_nothing):
         pass
     assert capsys.readouterr().err == ""
