@@ -58,8 +58,8 @@ def assign_least(costs, row_of, record_of):  # costs int64 (n, n); row_of, recor
 def _lengthen_paths(base, v, cost, price, length, last, bar):
     """Let shortest paths go over record v; return the length of the shortest to an open row.
 
-    No path to a row that was reached becomes shorter. One loop without a branch, for eight numbers
-    at a time.
+    No path to a row that was reached becomes shorter. The loop has no branch, so that several rows
+    are looked at together.
     """
     least = PROHIBITIVE_LOSS
     for r in range(len(cost)):
@@ -74,14 +74,10 @@ def _lengthen_paths(base, v, cost, price, length, last, bar):
 @kernel
 def _find_nearest_row(least, length, bar, place, record_of):
     """Of open rows at this length, the last free one, which ends the search; else the first."""
-    best, ends = -1, False
+    best, greatest = -1, -len(length) - 1
     for r in range(len(length)):
         if length[r] + bar[r] == least:
-            free = record_of[r] < 0
-            if (
-                best < 0
-                or (free and not ends)
-                or (free == ends and (place[r] > place[best]) == free)
-            ):
-                best, ends = r, free
+            rank = place[r] if record_of[r] < 0 else -1 - place[r]
+            if rank > greatest:
+                best, greatest = r, rank
     return best

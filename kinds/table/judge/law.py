@@ -70,7 +70,7 @@ def _read_holders(
 
 def _order_rows(stated: pl.Series, keys: pl.Series) -> slice | NDArray[np.int64] | None:
     """Which of the stated lists is that of each row; None where they are not of these rows."""
-    if stated.equals(keys):
+    if stated.equals(keys):  # whether these are distinct has a finding of its own
         return slice(None)
     if stated.n_unique() != len(stated) or len(stated) != len(keys):
         return None

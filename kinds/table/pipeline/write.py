@@ -173,7 +173,7 @@ class ReleasedTable:
 
         def cut(rows: slice) -> pl.DataFrame:
             held = pl.Series(source_row[holders[order[rows]]], dtype=pl.Array(pl.Int64, of))
-            keys = _spell_keys(self.drawn_keys[order[rows]])
+            keys = _spell_keys(self.rows.keys[rows])
             return pl.DataFrame({KEY: keys, "records": held.cast(pl.List(pl.Int64))})
 
         return cut
@@ -229,10 +229,9 @@ def write_release(
     records = len(released.drawn_keys)
     if (cut := released.cut_law(source_row)) is not None:
         write_parquet_of_batches(cut, records, folder / LAW)
-    rows, codebook = released.rows, released.codebook
+    rows, document = released.rows, dict(released.codebook)
     del cut, released  # with the holders
     write_masked_rows(rows, folder)
-    document = dict(codebook)
     (folder / CODEBOOK).write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
     write_nodes(document, folder)
     write_matching(rows, source_row, folder)
