@@ -8,7 +8,7 @@ A request is about exact bytes: other bytes need a new request. A decision is ne
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from anon_core.errors import AnonymityError, GuaranteeError
@@ -110,8 +110,7 @@ class Approval:
         about = request.question.sha256
         before = {each.asked for each in self.requests if each.question.sha256 == about}
         while request.asked in before:
-            later = datetime.fromisoformat(request.asked) + timedelta(seconds=1)
-            request = replace(request, asked=format_record_time(later))
+            request = request.move(timedelta(seconds=1))
         _write_requests(self.run, (*self.requests, request))
         return request
 

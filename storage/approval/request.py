@@ -6,7 +6,7 @@ A request is about exact bytes: other bytes need a new request.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -155,6 +155,14 @@ class Request:
         return cls(
             question, format_record_time(start), until, page, asked_by=asked_by or {}, rules=rules
         )
+
+    def move(self, by: timedelta) -> "Request":
+        """The same request at another time; people keep as long to answer it."""
+        asked, until = (
+            format_record_time(datetime.fromisoformat(time) + by)
+            for time in (self.asked, self.until)
+        )
+        return replace(self, asked=asked, until=until)
 
     @property
     def asker(self) -> str:

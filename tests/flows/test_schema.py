@@ -47,11 +47,15 @@ def test_it_is_a_schema(kind):
     jsonschema.Draft202012Validator.check_schema(plan_schema(kind))
 
 
+def test_the_kept_schema_is_that_of_the_code():
+    """If it is not: crowdcover schema > docs/schema/plan.schema.json."""
+    assert KEPT.read_text("utf-8") == format_schema(WHOLE)
+
+
 @pytest.mark.long
-def test_the_kept_schema_is_what_the_command_prints():
+def test_the_command_prints_the_schema():
     printed = crowdcover("schema")
-    assert (printed.code, printed.err) == (0, "")
-    assert printed.out == KEPT.read_text("utf-8") == format_schema(WHOLE)
+    assert (printed.code, printed.err, printed.out) == (0, "", format_schema(WHOLE))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

@@ -26,9 +26,15 @@ def scheduled(deployments):
     return ask("/flow_runs/filter", {"flow_runs": wanted})
 
 
-def unnamed(run):
-    """Whether a run that is due has a name that does not say of what."""
-    return re.fullmatch(r"(north|south)-\d+ due \d{4}-\d\d-\d\d \d\d:\d\d", run["name"]) is None
+def are_told_of_both(names):
+    """Whether names of runs that are due tell the plan and the time, of both plans."""
+    told = [
+        re.fullmatch(r"(north|south)-\d+ due \d{4}-\d\d-\d\d (\d\d:\d\d)", each) for each in names
+    ]
+    return all(told) and {each.groups() for each in told} == {
+        ("north", "02:00"),
+        ("south", "04:30"),
+    }
 
 
 def test_a_cron_is_for_all_plans_or_for_one():
@@ -100,8 +106,8 @@ def test_plans_are_served_by_their_own_clocks_and_run_one_at_a_time(server, tmp_
         told = [each["schedules"][0]["schedule"] for each in served]
         assert [each["cron"] for each in told] == ["0 2 1 * *", "30 4 * * 1"]
         assert {each["timezone"] for each in told} == {"Europe/Rome"}
-        due = until(lambda: scheduled(served), lambda runs: runs and not any(map(unnamed, runs)))
-        assert {run["name"][-5:] for run in due} == {"02:00", "04:30"}
+        # The server plans the runs of one deployment after those of the other.
+        until(lambda: [run["name"] for run in scheduled(served)], are_told_of_both)
         for arguments in (
             ["work-pool", "create", "server", "--type", "process", "--overwrite"],
             ["--no-prompt", "deploy", "--all"],

@@ -122,8 +122,8 @@ def test_sigterm_ends_it_as_ctrl_c_does(tmp_path):
 import signal, sys
 from crowdcover.flows import cli, course
 def wait(*_):
-    print("at work", flush=True)
     try:
+        print("at work", flush=True)
         signal.pause()
     finally:
         print("tidied", flush=True)

@@ -128,7 +128,8 @@ ACTS = {
     "approve": lambda run, clock: Approval.of(run).decide(decision()) and "done",
     "reject": lambda run, clock: Approval.of(run).decide(decision(approved=False)) and "done",
     "reopen": lambda run, clock: Approval.of(run).reopen() and "done",
-    "wait": lambda run, clock: setattr(clock, "at", clock.at + timedelta(hours=1)),
+    # Beyond the deadline even of a request that was moved, since another had its second.
+    "wait": lambda run, clock: setattr(clock, "at", clock.at + timedelta(hours=1, minutes=1)),
 }
 EXPECTED = {
     "ask": lambda account: account.ask(1),
@@ -181,6 +182,14 @@ def test_refusals_say_who_and_why(run, clock):
         GuaranteeError, match=r"was rejected by Ada at .*: raise k; a decision cannot be changed"
     ):
         Approval.of(run).decide(decision())
+
+
+def test_who_is_asked_twice_in_a_second_has_as_long_to_answer(run, clock):
+    asked(run).decide(decision(approved=False))
+    Approval.of(run).reopen()
+    first, again = Approval.of(run).requests
+    assert first.asked != again.asked
+    assert first.given == again.given == GIVEN
 
 
 def test_silence_is_told_once(run, clock):
