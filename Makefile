@@ -24,7 +24,7 @@ EXTRAS := [dev,docs,postgres,duckdb,mssql,s3,cluster,dask,otel,lineage,office,sk
 TEAM ?= open
 PGSERVER := $(VENV)/.pgserver
 
-.PHONY: demo team test test-all validators mutants check format bench bench-all newest lock sbom
+.PHONY: demo team test test-all bounds validators mutants check format bench bench-all newest lock sbom
 .PHONY: clean
 
 demo: $(READY)          ## release a real survey and show the result
@@ -39,6 +39,11 @@ test: $(KERNELS) $(DATABASE)  ## tests of a second or two: five minutes; PROFILE
 test-all: PROFILE = thorough
 test-all: test $(VALIDATORS)  ## the others, too: whole courses, real tables, servers, more kills
 	$(PYTEST) -m "slow or long" --hypothesis-profile $(PROFILE) $(WORKERS)
+
+# Machine code that looks at every index before it reads or writes has a folder of its own.
+bounds: $(KERNELS)      ## tests of the kernels, each index checked: without, a wrong one goes unseen
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/bounds \
+		$(PYTEST) tests/anon_core -m "not slow" $(WORKERS)
 
 validators: $(VALIDATORS)  ## what checks datapackage.json, croissant.json and the like
 

@@ -35,7 +35,7 @@ class RecordClasses:
     bits : uint64 (classes, words)
     party : int64 (classes,)
         Classes of one party hold at most D/k of a row together: those of a person, or the class
-        alone where each record is a person.
+        alone where each record is a person. Numbered 0, 1, ... in the order of the people.
     people : bool
         Whether people own several records.
     """
@@ -59,7 +59,11 @@ class RecordClasses:
         start = np.concatenate([[0], np.cumsum(np.bincount(of))])
         members = np.argsort(of, kind="stable")
         k, bits = table.k[first].astype(np.int64), table.bits[first]
-        party = np.arange(len(first)) if person is None else person[first].astype(np.int64)
+        # A part of a table has few of its people, whose numbers pass its classes: kernels count by
+        # them.
+        party = np.arange(len(first))
+        if person is not None:
+            party = np.unique(person[first], return_inverse=True)[1]
         return cls(of, first, members, start, k, bits, party, person is not None)
 
     def nearest(

@@ -50,6 +50,14 @@ def test_short_lists_are_enough(table):
     check_people(table, rows.hidden, rows.holders)
 
 
+@given(owned(), st.data())
+def test_parties_of_a_part_are_numbered_from_0_in_the_order_of_its_people(table, data):
+    places = data.draw(st.sets(st.integers(0, table.records - 1), min_size=1))
+    classes = RecordClasses.of_table(table.at(np.array(sorted(places))))
+    person = table.person[np.array(sorted(places))[classes.first]]
+    assert list(classes.party) == [sorted(set(person)).index(each) for each in person]
+
+
 @given(owned())
 def test_a_ring_seats_different_people_in_each_row(table):
     classes = RecordClasses.of_table(table)
