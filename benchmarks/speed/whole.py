@@ -1,25 +1,30 @@
 """A whole release, from a CSV file to what was published and checked, against the number of rows.
 
     python -m benchmarks.whole [RECORDS...] [--table NAME] [--owned ROWS] [--set KEY=VALUE...]
+                               [--postgres URI]
 
 `payments`: drawn as in benchmarks/tables.py, each to a person of its own, under the columns of
 examples/openpayments.toml, k = 5. With `--owned` people are drawn who own so many rows in the mean,
 and hide among people. `poker`: drawn hands, all distinct, under benchmarks/poker.toml, k = 10.
+With `--postgres` the rows are put into a table of that database, as texts, and released from there.
 Prints seconds and memory of each stage, and of the whole command; then exponents, the slopes of log
 amount against log rows.
 """
 
 import argparse
 import json
+import re
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+from adbc_driver_postgresql import dbapi
 
 from benchmarks import ROOT, exponent, processor, tables
 
@@ -28,14 +33,17 @@ HANDS = ROOT / "benchmarks/poker.toml"
 PERSON = 'person = "Physician_Profile_ID"\n'
 METHOD = '[anonymizer]\nname = "adaptive"\nweights = "columns"\n'
 AT_ONCE = 500_000  # rows that are written at once
+LONGEST = 63  # characters of a name in PostgreSQL: it cuts longer ones
 LOOK = 0.1  # seconds between two looks at the memory of a command
 
 
-def main(table, sizes, owned, sets):
+def main(table, sizes, owned, sets, uri):
     runs = {}
     for records in sizes:
         with tempfile.TemporaryDirectory() as folder:
             plan = draw_table(table, records, owned, Path(folder))
+            if uri:
+                move_to_postgres(plan, uri)
             found = measure_release(plan, sets)
         for name, amount in found.items():
             print(f"{records}.{name}: {amount:.1f}", flush=True)
@@ -61,11 +69,31 @@ def draw_table(table, records, owned, folder):
     return plan
 
 
+def move_to_postgres(plan, uri):
+    """Put the rows of a plan's file into a table of its name, and let the plan select them."""
+    table, file = plan.stem, plan.with_name("source.csv")
+    rows = pl.scan_csv(file, infer_schema=False, has_header=table != "poker")
+    names = rows.collect_schema().names()
+    rows, mode = rows.rename({name: name[:LONGEST] for name in names}), "create"
+    with closing(dbapi.connect(uri)) as connection, closing(connection.cursor()) as cursor:
+        cursor.execute(f"drop table if exists {table}")
+        for some in rows.collect_batches(chunk_size=AT_ONCE):
+            cursor.adbc_ingest(table, some.to_arrow(), mode=mode)
+            mode = "append"
+        connection.commit()
+    file.unlink()
+    source = f'uri = "{uri}"\nquery = "select * from {table}"'
+    text = re.sub("(?m)^path = .*", source, plan.read_text(encoding="utf-8"))
+    for name in names:
+        text = text.replace(name, name[:LONGEST])
+    plan.write_text(text, encoding="utf-8")
+
+
 def measure_release(plan, sets=()):
     """Release a table of `draw_table`: seconds and MiB by stage, and of the command as a whole."""
     folder = plan.parent
     places = [
-        f"source.path={folder / 'source.csv'}",
+        *([f"source.path={folder / 'source.csv'}"] if (folder / "source.csv").exists() else []),
         f"publish.path={folder / 'releases'}",
         f"publish.vault={folder / 'vault'}",
         *sets,
@@ -164,6 +192,7 @@ if __name__ == "__main__":
     parser.add_argument("--table", choices=("payments", "poker"), default="payments")
     parser.add_argument("--owned", type=int, default=1)
     parser.add_argument("--set", action="append", default=[], dest="sets")
+    parser.add_argument("--postgres", metavar="URI", default="")
     given = parser.parse_args()
     sizes = given.records or [100_000, 1_000_000, 10_000_000]
-    main(given.table, sizes, given.owned, given.sets)
+    main(given.table, sizes, given.owned, given.sets, given.postgres)
