@@ -21,6 +21,9 @@ from anon_core.tables.records import BinaryTable
 
 _ROOM = 16  # rows that a crowd lists for each person that it needs
 _LONGEST, _SHORT = 6, 3  # rows of a cycle: where crowds must gain, and where they may
+# Crowds that lack people are few if no more than one of so many. Exchanges that find few rows bring
+# people home where many lack some; to list rows for all takes the square of the records.
+_SELDOM = 100
 _VALUES = 2  # that a crowd shows if it can
 
 
@@ -66,16 +69,21 @@ def reseat_people(
     -----
     The crowd of a record: the rows that it holds, and others that it fits in the same component of
     the graph of holders, up to `_ROOM` k. In a component each pair that fits lies in some perfect
-    matching, so these rows are matchable, too. Along cycles of 2 to `_LONGEST` rows, shorter ones
-    first, each occupant moves to a row that it holds, if crowds then lack fewer people in all, and
-    no more records have come into rows of their person than left them. Where none helps a crowd,
-    rows of k people that its record holds get their own records back, for good, by shortest cycles.
+    matching, so these rows are matchable, too. Where nearly all crowds have k people in the rows
+    that their records hold, only those that lack some list others. Along cycles of 2 to `_LONGEST`
+    rows, shorter ones first, each occupant moves to a row that it holds, if crowds then lack fewer
+    people in all, and no more records have come into rows of their person than left them. Where
+    none helps a crowd, rows of k people that its record holds get their own records back, for good,
+    by shortest cycles.
     At home every crowd has k people, so this ends.
     """
     classes = RecordClasses.of_table(table)
     held = classes.of[holders].astype(np.int32)
-    crowd = _list_crowds(table, hidden, classes, held, classes.k, within=True)
     person = classes.party[classes.of]
+    lists = _find_lacking(classes, held, person[np.argsort(seat)])
+    if np.count_nonzero(lists) > len(classes) // _SELDOM:
+        lists[:] = True
+    crowd = _list_crowds(table, hidden, classes, held, classes.k, lists, within=True)
     return _exchange_seats(mend_all, _LONGEST, classes, crowd, held, seat, (person, 0), draw)
 
 
@@ -108,7 +116,8 @@ def mix_values(
     """
     classes = RecordClasses.of_table(table)
     held = classes.of[holders].astype(np.int32)
-    crowd = _list_crowds(table, hidden, classes, held, np.minimum(_VALUES, classes.k), within=False)
+    wanted, lists = np.minimum(_VALUES, classes.k), np.ones(len(classes), dtype=np.bool_)
+    crowd = _list_crowds(table, hidden, classes, held, wanted, lists, within=False)
     return _exchange_seats(
         mix_all, _SHORT, classes, crowd, held, seat, (value, table.records), draw
     )
@@ -138,25 +147,42 @@ def _exchange_seats(
     return seats.seat
 
 
+def _list_held_rows(held: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs of a class and a row that it holds, each once, ascending: the classes, and the rows."""
+    n = len(held)
+    owner, row = np.divmod(np.unique(held.astype(np.int64) * n + np.arange(n)[:, None]), n)
+    return owner, row
+
+
+def _find_lacking(
+    classes: RecordClasses, held: NDArray[np.int32], occupant: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Classes whose rows, int32 (n, D), have fewer than k occupants: (n,) people, by row."""
+    owner, row = _list_held_rows(held)
+    people = int(occupant.max()) + 1
+    found = np.unique(owner * people + occupant[row]) // people
+    return np.bincount(found, minlength=len(classes)) < classes.k
+
+
 def _list_crowds(
     table: BinaryTable,
     hidden: NDArray[np.uint64],
     classes: RecordClasses,
     held: NDArray[np.int32],
     wanted: NDArray[np.int64],
+    lists: NDArray[np.bool_],
     *,
     within: bool,
 ) -> Crowd:
-    """List the crowd of each class: rows that it holds, then others that it fits.
+    """List the crowd of each class: rows that it holds, then others that it fits if it `lists` any.
 
     `within` its component only, where these are needed as matchable rows.
     """
     n, number = table.records, len(classes)
     space = build_fitting_space(table, hidden, classes.first, np.arange(n))
-    pairs = np.unique(held.astype(np.int64) * n + np.arange(n)[:, None])
-    owner, own = np.divmod(pairs, n)
+    owner, own = _list_held_rows(held)
     own_start = np.searchsorted(owner, np.arange(number + 1))
-    room = np.maximum(np.diff(own_start), _ROOM * classes.k)
+    room = np.maximum(np.diff(own_start), np.where(lists, _ROOM * classes.k, 0))
     indptr = np.concatenate([[0], np.cumsum(room)])
     rows, found = np.empty(indptr[-1], dtype=np.int32), np.empty(number, dtype=np.int64)
     begin = classes.first * 40503 % -(-n // 64)  # near 2^16 by the golden ratio: far apart

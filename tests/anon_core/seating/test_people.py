@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from anon_core.anonymizers import Adaptive, KMember
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, InputError, LimitError
+from anon_core.seating import reseating
 from anon_core.seating.even import build_even_rows, even_memory
 from anon_core.seating.exchanges import swapping
 from anon_core.seating.matching import draw_by_holders, random_matching
@@ -149,8 +150,13 @@ def larger():
     )
 
 
-def test_exchanges_mend_the_crowds_of_a_larger_table(larger):
-    """Without them some crowds lack people; with them none does, and few records move."""
+@pytest.mark.parametrize("seldom", [100, 1])
+def test_exchanges_mend_the_crowds_of_a_larger_table(larger, monkeypatch, seldom):
+    """Without them some crowds lack people; with them none does, and few records move.
+
+    Whether all crowds list rows that their records do not hold, or only those that lack people.
+    """
+    monkeypatch.setattr(reseating, "_SELDOM", seldom)
     made, table, person = larger, larger.table, larger.table.person
     x, stars = unpack(table.bits, 24), unpack(made.hidden, 24)
     fit = np.array([((x == row) | stars).all(axis=1) for row in x])
@@ -227,11 +233,12 @@ def test_even_rows_take_no_more_memory_than_stated(larger, people):
 
 
 def test_exchanges_take_no_more_memory_than_stated(larger):
-    """Everything is hidden, so that crowds fill the room that they have."""
+    """Everything is hidden, so that crowds fill the room that they have; drawn ones lack people."""
     table, home = larger.table, np.arange(800)
     given = table, np.full_like(larger.hidden, 2**24 - 1), larger.holders
+    drawn = draw_by_holders(table, larger.holders, words(1))
     for exchange in (
-        lambda: reseat_people(*given, home, words(1)),
+        lambda: reseat_people(*given, drawn, words(1)),
         lambda: mix_values(*given, home, home % 3, words(1)),
     ):
         exchange()  # compiles
