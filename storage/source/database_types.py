@@ -5,11 +5,11 @@ that it does not know as bytes. Here such columns are made what they are, or nam
 """
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -18,36 +18,39 @@ from crowdcover.storage.source.sources import require_distinct_names
 from crowdcover.storage.source.values import DECIMAL_DIGITS, EXACT
 
 OIDS = 2**32  # PostgreSQL's are without a sign
+UNREADABLE_TYPE = (
+    "source.query selects a column of a type that cannot be read, such as an interval; "
+    "cast it to text there"
+)
+Take: TypeAlias = Callable[[pl.DataFrame], None]  # is given the rows of a query, frame by frame
 FINITE_NUMERAL = r"^-?\d+(\.\d+)?$"
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What a query selected.
+class ColumnTypes:
+    """Types of the columns that a query selected, where the driver gives them otherwise.
 
     Attributes
     ----------
-    frame : DataFrame
-        As the driver gives it.
     types : mapping of str
-        By column: the name of its type in the database, where the driver gives it otherwise.
+        By column: the name of its type in the database.
     scales : mapping of int
         By column: digits behind the point of amounts of money, and of numeric where it states them.
     """
 
-    frame: pl.DataFrame
     types: Mapping[str, str] = field(default_factory=dict)
     scales: Mapping[str, int] = field(default_factory=dict)
 
-    def carried(self) -> tuple[pl.DataFrame, dict[str, str]]:
-        """The columns as the database holds them, and by name the types of those it cannot give."""
+    def restore(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Return whole columns as the database holds them; refused: those it cannot give."""
         made, foreign = {}, {}
-        for name, series in zip(self.frame.columns, self.frame, strict=True):
-            found, why = _as_held(series, self.types.get(name, ""), self.scales.get(name))
-            made[name] = found
+        for name, series in zip(frame.columns, frame, strict=True):
+            made[name], why = _as_held(series, self.types.get(name, ""), self.scales.get(name))
             if why:
                 foreign[name] = why
-        return pl.DataFrame(made), foreign
+        if foreign:
+            raise build_type_refusal(foreign)
+        return pl.DataFrame(made)
 
 
 def _as_held(series: pl.Series, of: str, scale: int | None) -> tuple[pl.Series, str]:
@@ -94,17 +97,21 @@ def _convert_numeric(texts: pl.Series, scale: int | None) -> tuple[pl.Series, st
     return found, ""
 
 
-def fetch_selected_rows(connection: Any, statement: str) -> Answer:
-    """The rows of one SELECT, by a driver of Python's database interface."""
+def fetch_selected_rows(connection: Any, statement: str, take: Take) -> ColumnTypes:
+    """Take the rows of one SELECT, by a driver of Python's database interface."""
     with closing(connection.cursor()) as cursor:
         cursor.execute(statement)
         if cursor.description is None:
             raise InputError("source.query gives no table; give one SELECT")
         names = [column[0] for column in cursor.description]
-        return build_answer(require_distinct_names(names), cursor.fetchall())
+        frame, types = build_columns(require_distinct_names(names), cursor.fetchall())
+    take(frame)
+    return types
 
 
-def build_answer(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Answer:
+def build_columns(
+    names: Sequence[str], rows: Sequence[Sequence[Any]]
+) -> tuple[pl.DataFrame, ColumnTypes]:
     """Rows of Python's values as columns.
 
     Columns that no type holds have texts, and are named as not carried: whole numbers that a column
@@ -130,7 +137,7 @@ def build_answer(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Answer:
     plain = list(zip(*made, strict=True))
     # All rows decide a type: by the first ones a late fraction or text would not fit.
     frame = pl.DataFrame(plain, schema=list(names), orient="row", infer_schema_length=None)
-    return Answer(frame, types)
+    return frame, ColumnTypes(types)
 
 
 def build_type_refusal(types: Mapping[str, str]) -> InputError:

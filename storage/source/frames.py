@@ -21,7 +21,7 @@ class FrameReading(Reading):
         # Without a fingerprint: the content cannot change, and no vault keeps it.
         self.sha256 = self._own = ""
         self._disk, self._many = None, False
-        self._foreign, self._kept = {}, {}
+        self._rows = None
 
     def again(self) -> "FrameReading":
         """The same rows."""

@@ -10,8 +10,9 @@ from typing import Literal
 
 import polars as pl
 
-from crowdcover.storage.source.databases import sort_and_hash_rows
-from crowdcover.storage.source.reading import LOST, Reading
+from crowdcover.storage.source.packed_rows import LOST, PackedRows
+from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.row_order import sort_rows
 from crowdcover.storage.source.sources import Source
 from crowdcover.storage.source.values import call_or_refuse
 
@@ -71,11 +72,9 @@ class Picked(Reading):
     def __init__(self, source: Source, rows: pl.DataFrame) -> None:
         self.source = source.at(None)
         self.beside = self._disk = None
-        self._foreign, self._kept, self._many = {}, {}, False
-        self._content, self.sha256 = call_or_refuse(
-            lambda: sort_and_hash_rows(rows), UNREADABLE_VALUES
-        )
-        self._own = self.sha256
+        self._rows, self._many = None, False
+        self._content = call_or_refuse(lambda: sort_rows(PackedRows.of(rows)), UNREADABLE_VALUES)
+        self._own = self.sha256 = self._content.sha256
 
     @classmethod
     def kept(cls, source: Source, path: Path) -> "Picked":

@@ -15,9 +15,9 @@ from anon_core.errors import InputError
 from crowdcover.storage.places.credentials import with_password
 from crowdcover.storage.places.objects import ObjectPath, StoreError
 from crowdcover.storage.places.place import Place
-from crowdcover.storage.source.database_types import build_type_refusal
 from crowdcover.storage.source.databases import query_database
 from crowdcover.storage.source.file_bytes import Content, File, OpenFile, is_packed
+from crowdcover.storage.source.packed_rows import LOST, PackedRows
 from crowdcover.storage.source.parts import (
     Parts,
     in_parts,
@@ -36,9 +36,6 @@ from crowdcover.storage.source.sources import (
     open_required_file,
     require_names,
 )
-from crowdcover.storage.source.values import call_or_refuse
-
-LOST = "the snapshot of the source cannot be read any more; run again"
 
 
 class Reading:
@@ -52,8 +49,9 @@ class Reading:
     may take its name meanwhile. The rows of a query, an object and a folder of files are kept by
     `keep`, in a file without a name: the system removes it with the process, however that ends.
 
-    Memory: the rows of the query, or the bytes of an object or of a folder of files, until `close`;
-    beside them the columns that are asked for, and a block of the text while CSV is parsed.
+    Memory: until `keep` the packed rows of a query and the bytes of an object, until `close` the
+    bytes of a folder of files; beside them the columns that are asked for, and a block of the text
+    while CSV is parsed.
 
     A source that lies beside it is read at the same moment; the fingerprint is of both.
 
@@ -61,7 +59,7 @@ class Reading:
     """
 
     __slots__ = (
-        *("_content", "_disk", "_foreign", "_kept", "_many", "_own"),
+        *("_content", "_disk", "_many", "_own", "_rows"),
         *("beside", "sha256", "source"),
     )
     least = 2  # rows that a source must have
@@ -70,9 +68,8 @@ class Reading:
         self.source = source
         self.beside = None if source.beside is None else Reading(source.beside)
         self._disk: IO[bytes] | None = None
-        self._content: File | Parts | pl.DataFrame | None
-        self._foreign: Mapping[str, str] = {}  # types of columns that their driver cannot give
-        self._kept: Mapping[str, str] = {}  # hash of the rows as `keep` wrote them: fingerprint
+        self._content: File | Parts | PackedRows | pl.DataFrame | None
+        self._rows: PackedRows | None = None  # of a query, once they are on disk
         self.sha256: str
         refusal = ""
         try:
@@ -95,16 +92,16 @@ class Reading:
                 else self._content.sha256
             )
         elif self._disk is not None:
-            self._content, kept = _rows_of(self._disk)
-            self.sha256 = self._kept.get(kept, kept)
+            assert self._rows is not None, "they were kept"
+            self._content = self._rows.read_from(self._disk)
+            self.sha256 = self._content.sha256
         else:
             assert source.uri is not None
             assert source.query is not None
-            answer = query_database(
+            self._content = query_database(
                 with_password(source.uri, source.credentials), source.query, source.form
             )
-            self._content, self.sha256 = answer.frame, answer.sha256
-            self._foreign = answer.foreign
+            self.sha256 = self._content.sha256
         # Kept apart from the joint hash below: `is_beside_itself` compares contents.
         self._own = self.sha256
         if self.beside is not None:
@@ -142,6 +139,8 @@ class Reading:
     def _own_header(self) -> list[str] | int:
         if isinstance(self._content, pl.DataFrame):
             return self._content.columns
+        if isinstance(self._content, PackedRows):
+            return self._content.names
         return file_names(self.source, self._open())
 
     def columns(self, names: Sequence[str], needed: Sequence[str]) -> pl.DataFrame:
@@ -169,9 +168,10 @@ class Reading:
         """The same of columns that the source has itself."""
         if isinstance(self._content, pl.DataFrame):
             require_names(self._content.columns, needed)
-            if lost := {name: of for name, of in self._foreign.items() if name in needed}:
-                raise build_type_refusal(lost)
             frame = self._content[list(needed)]
+        elif isinstance(self._content, PackedRows):
+            require_names(self._content.names, needed)
+            frame = self._content.columns(needed)
         else:
             frame = file_columns(self.source, self._open(), names, needed)
         if frame.height < self.least:
@@ -192,10 +192,9 @@ class Reading:
         if self._disk is not None or self._content is None:
             return
         self._disk = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - `end` closes it
-        if isinstance(self._content, pl.DataFrame):
-            self._content.write_ipc(self._disk, compression="lz4")
-            # Bytes stand for rows: `again` need not sort and hash the rows once more.
-            self._kept = {_hash_of(self._disk): self._own}
+        if isinstance(self._content, PackedRows):
+            self._content.move(self._disk)
+            self._rows = self._content
         elif isinstance(self._content, Parts):
             pack_parts(self._content, self._disk)
         else:
@@ -213,7 +212,7 @@ class Reading:
         # A duplicate shares its offset with the original, so each reader seeks to the start.
         other._disk = os.fdopen(os.dup(self._disk.fileno()), "rb", buffering=0)
         other._many = self._many
-        other._foreign, other._kept = self._foreign, self._kept
+        other._rows = self._rows
         other.beside = None if self.beside is None else self.beside.again()
         other._read()
         return other
@@ -253,7 +252,7 @@ class Absent(Reading):
     def __init__(self, source: Source, sha256: str) -> None:
         self.source, self.sha256 = source, sha256
         self.beside = self._content = self._disk = None
-        self._foreign, self._kept, self._own, self._many = {}, {}, sha256, False
+        self._rows, self._own, self._many = None, sha256, False
 
     def again(self) -> Reading:
         """Raise `GoneError`."""
@@ -261,16 +260,3 @@ class Absent(Reading):
 
     def _open(self) -> File | Parts:
         raise GoneError(LOST)
-
-
-def _rows_of(disk: IO[bytes]) -> tuple[pl.DataFrame, str]:
-    """The rows that `keep` wrote, and the hash of the bytes that hold them."""
-    found = _hash_of(disk)
-    return call_or_refuse(lambda: pl.read_ipc(disk), LOST), found
-
-
-def _hash_of(disk: IO[bytes]) -> str:
-    disk.seek(0)
-    found = hashlib.file_digest(disk, "sha256").hexdigest()  # type: ignore[arg-type]
-    disk.seek(0)
-    return found

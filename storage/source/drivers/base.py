@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from crowdcover.storage.source.database_types import Answer
+import polars as pl
+
+from crowdcover.storage.source.database_types import ColumnTypes, Take
 from crowdcover.storage.source.sources import require_file
 
 
@@ -17,8 +19,8 @@ class Database(NamedTuple):
     ----------
     title : its name in messages.
     starts : of its addresses; messages name the first.
-    fetch : runs one SELECT that sees one moment, by address, statement and form of reading. It
-        imports its driver when it is called.
+    fetch : runs one SELECT that sees one moment, by address, statement and form of reading, and
+        gives the rows to its last argument. It imports its driver when it is called.
     extra, module : the extra of crowdcover that has the driver, and the driver.
     ends : of the names of its files. What follows the start of an address is then a path; none
         where a server answers.
@@ -28,7 +30,7 @@ class Database(NamedTuple):
 
     title: str
     starts: tuple[str, ...]
-    fetch: Callable[[str, str, int], Answer]
+    fetch: Callable[[str, str, int, Take], ColumnTypes]
     extra: str = ""
     module: str = ""
     ends: tuple[str, ...] = ()
@@ -41,3 +43,11 @@ def require_database_file(uri: str) -> Path:
     path = Path(uri.partition(":///")[2]).absolute()
     require_file(path, "source.uri")
     return path
+
+
+def take_batches(batches: Any, take: Take) -> None:
+    """Give the rows of a driver's Arrow reader away, batch by batch."""
+    # First no rows: a query that selects none has types, too.
+    take(pl.DataFrame(batches.schema.empty_table()))
+    for batch in batches:
+        take(pl.DataFrame(batch))

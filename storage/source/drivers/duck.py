@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from anon_core.errors import InputError
-from crowdcover.storage.source.database_types import Answer, build_type_refusal
+from crowdcover.storage.source.database_types import ColumnTypes, Take, build_type_refusal
 from crowdcover.storage.source.drivers.base import Database, require_database_file
 
 ONE_SELECT = "source.query is not one SELECT, and a source is only read; give one SELECT"
@@ -23,7 +23,7 @@ NESTED = ("STRUCT(", "MAP(")
 UNREAD = ("INTERVAL", "UNION(")  # no frame takes them
 
 
-def fetch_from_duckdb(uri: str, statement: str, form: int) -> Answer:
+def fetch_from_duckdb(uri: str, statement: str, form: int, take: Take) -> ColumnTypes:
     """The rows of one SELECT, of a file opened to read only; refused: types that no frame takes."""
     path = require_database_file(uri)
     import duckdb
@@ -39,9 +39,12 @@ def fetch_from_duckdb(uri: str, statement: str, form: int) -> Answer:
         if lost := {name: of for name, of in types.items() if of.startswith(UNREAD)}:
             raise build_type_refusal(lost)
         try:
-            return Answer(pl.DataFrame(relation), types)
+            frame = pl.DataFrame(relation)
         except pl.exceptions.ComputeError:  # of polars, where it has no type for a column
             pass
+        else:
+            take(frame)
+            return ColumnTypes(types)
     raise build_type_refusal(types)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from anon_core.errors import InputError
-from crowdcover.storage.source.database_types import Answer, fetch_selected_rows
+from crowdcover.storage.source.database_types import ColumnTypes, Take, fetch_selected_rows
 from crowdcover.storage.source.drivers.base import Database
 
 # A single SELECT may see rows of two moments otherwise: it locks no more than the row it reads.
@@ -19,7 +19,7 @@ UNKNOWN_ADDRESS = (
 )
 
 
-def fetch_from_mssql(uri: str, statement: str, _form: int) -> Answer:
+def fetch_from_mssql(uri: str, statement: str, _form: int, take: Take) -> ColumnTypes:
     """The rows of one SELECT; what it writes nevertheless is rolled back."""
     options = connection_options(uri)
     import pymssql
@@ -27,7 +27,7 @@ def fetch_from_mssql(uri: str, statement: str, _form: int) -> Answer:
     with closing(pymssql.connect(**options)) as connection:
         with closing(connection.cursor()) as cursor:
             cursor.execute(SERIALIZABLE)
-        return fetch_selected_rows(connection, statement)
+        return fetch_selected_rows(connection, statement, take)
 
 
 def connection_options(uri: str) -> dict[str, Any]:

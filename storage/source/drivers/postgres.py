@@ -4,18 +4,16 @@ import os
 from contextlib import closing
 from typing import Any
 
-import polars as pl
-
 from anon_core.errors import InputError
-from crowdcover.storage.source.database_types import Answer, build_type_refusal
-from crowdcover.storage.source.drivers.base import Database
+from crowdcover.storage.source.database_types import ColumnTypes, Take, build_type_refusal
+from crowdcover.storage.source.drivers.base import Database, take_batches
 from crowdcover.storage.source.values import DECIMAL_DIGITS
 
 REPEATABLE_READ = "set transaction isolation level repeatable read, read only"
 MONEY = "select 1::numeric::money"  # in the smallest unit, which a setting of the database decides
 
 
-def fetch_from_postgres(uri: str, statement: str, _form: int) -> Answer:
+def fetch_from_postgres(uri: str, statement: str, _form: int, take: Take) -> ColumnTypes:
     """One transaction that sees one moment, whatever the driver asks beside the query."""
     from adbc_driver_postgresql import dbapi
 
@@ -30,13 +28,13 @@ def fetch_from_postgres(uri: str, statement: str, _form: int) -> Answer:
         cursor.execute(statement)
         batches = cursor.fetch_record_batch()
         types, scales = _read_types(batches.schema)
-        frame = pl.DataFrame(batches)
+        take_batches(batches, take)
         if "money" in types.values():
             cursor.execute(MONEY)
             # One unit in its smallest parts: 100 where money has two digits behind the point.
             digits = len(str(cursor.fetchone()[0])) - 1
             scales |= {name: digits for name, of in types.items() if of == "money"}
-        return Answer(frame, types, scales)
+        return ColumnTypes(types, scales)
 
 
 def _read_types(schema: Any) -> tuple[dict[str, str], dict[str, int]]:

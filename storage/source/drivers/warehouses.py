@@ -4,32 +4,31 @@ from contextlib import closing
 from importlib import import_module
 from typing import Any
 
-import polars as pl
-
-from crowdcover.storage.source.database_types import Answer
-from crowdcover.storage.source.drivers.base import Database
+from crowdcover.storage.source.database_types import ColumnTypes, Take
+from crowdcover.storage.source.drivers.base import Database, take_batches
 
 
-def fetch_from_snowflake(uri: str, statement: str, _form: int) -> Answer:
+def fetch_from_snowflake(uri: str, statement: str, _form: int, take: Take) -> ColumnTypes:
     """The rows of a statement; the driver reads the rest of the address."""
     dbapi = import_module(f"{SNOWFLAKE.module}.dbapi")
-    return _fetch(dbapi.connect(uri.partition("://")[2]), statement)
+    return _fetch(dbapi.connect(uri.partition("://")[2]), statement, take)
 
 
-def fetch_from_bigquery(uri: str, statement: str, _form: int) -> Answer:
+def fetch_from_bigquery(uri: str, statement: str, _form: int, take: Take) -> ColumnTypes:
     """The rows of a statement; the address names a project, and perhaps a data set."""
     dbapi = import_module(f"{BIGQUERY.module}.dbapi")
     project, _, dataset = uri.partition("://")[2].strip("/").partition("/")
     named = {"adbc.bigquery.sql.project_id": project, "adbc.bigquery.sql.dataset_id": dataset}
     kept = {key: name for key, name in named.items() if name}
-    return _fetch(dbapi.connect(db_kwargs=kept), statement)
+    return _fetch(dbapi.connect(db_kwargs=kept), statement, take)
 
 
-def _fetch(opened: Any, statement: str) -> Answer:
+def _fetch(opened: Any, statement: str, take: Take) -> ColumnTypes:
     """One statement sees one moment."""
     with closing(opened) as connection, closing(connection.cursor()) as cursor:
         cursor.execute(statement)
-        return Answer(pl.DataFrame(cursor.fetch_arrow_table()))
+        take_batches(cursor.fetch_record_batch(), take)
+        return ColumnTypes()
 
 
 SNOWFLAKE = Database(

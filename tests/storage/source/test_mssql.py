@@ -29,7 +29,8 @@ def uri_of(server, database="people", more="encryption=off"):
 
 
 def ask(server, statement="select b, a from people", uri=None):
-    return query_database(with_password(uri or uri_of(server), "env:ZQ7"), statement)[:2]
+    rows = query_database(with_password(uri or uri_of(server), "env:ZQ7"), statement)
+    return rows.columns(rows.names), rows.sha256
 
 
 # The driver remembers the gravest error of a connection: the milder ones come first here.

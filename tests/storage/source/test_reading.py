@@ -167,14 +167,16 @@ def test_fewer_than_two_rows_are_refused_whatever_is_needed(tmp_path):
 @pytest.mark.parametrize("at_once", [1, 3, 250_000])
 def test_the_fingerprint_of_a_query_is_that_of_earlier_releases(tmp_path, monkeypatch, at_once):
     """Run folders in vaults are named by it: sorted columns, sorted rows, as JSON lines."""
-    monkeypatch.setattr("crowdcover.storage.source.databases.AT_ONCE", at_once)
+    for module in ("packed_rows", "row_order"):
+        monkeypatch.setattr(f"crowdcover.storage.source.{module}.AT_ONCE", at_once)
     path = tmp_path / "t.db"
     rows = [("b", 2.5, None), ("a", None, b"\xff"), (None, 1.0, b""), ("a", None, b"\xff")]
     with sqlite3.connect(path) as connection:
         connection.execute("create table t (name, score, photo)")
         connection.executemany("insert into t values (?, ?, ?)", rows)
     connection.close()
-    frame, sha256 = query_database(f"sqlite:///{path}", "select * from t")[:2]
+    found = query_database(f"sqlite:///{path}", "select * from t")
+    frame, sha256 = found.columns(found.names), found.sha256
     texts = pl.DataFrame({name: as_text(frame[name]) for name in sorted(frame.columns)})
     lines = texts.sample(fraction=1, shuffle=True, seed=3).sort(pl.all()).write_ndjson()
     assert sha256 == hashlib.sha256(lines.encode()).hexdigest()

@@ -12,7 +12,7 @@ from crowdcover.flows.plan.plan import ReleasePlan
 from crowdcover.kinds.section import PlanError, source_called
 from crowdcover.kinds.table.starter.proposals import propose_role
 from crowdcover.kinds.table.starter.writing import propose_plan
-from crowdcover.storage.source.databases import Answered
+from crowdcover.storage.source.packed_rows import PackedRows
 from crowdcover.storage.source.sources import Source
 from tests.support.starter import MARK, decided, people, store, written
 
@@ -72,7 +72,7 @@ def test_a_plan_says_where_passwords_belong(monkeypatch):
     """The database is not asked: a frame stands in for its answer."""
     frame = pl.DataFrame({"age": [20 + i % 9 for i in range(200)]})
     monkeypatch.setattr(
-        "crowdcover.storage.source.reading.query_database", lambda *_: Answered(frame, "0", {})
+        "crowdcover.storage.source.reading.query_database", lambda *_: PackedRows.of(frame)
     )
     uri = "postgres://ann@db/people?sslmode=require"
     plan = propose_plan(Source(uri=uri, query="select age from people"))

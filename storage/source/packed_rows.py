@@ -1,0 +1,114 @@
+"""Rows of a query, packed: however many there are, few are unpacked at once."""
+
+import hashlib
+import io
+import os
+from collections.abc import Iterator, Sequence
+from copy import copy
+from typing import IO
+
+import polars as pl
+
+from crowdcover.storage.source.database_types import UNREADABLE_TYPE, ColumnTypes
+from crowdcover.storage.source.values import call_or_refuse
+
+AT_ONCE = 250_000  # rows that are packed together
+LOST = "the snapshot of the source cannot be read any more; run again"
+
+
+class PackedRows:
+    """Frames of equal columns, each packed by itself, in memory or in a file.
+
+    Memory: what is packed, until `move` or `take`; beside it the columns that are asked for.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the columns.
+    height : int
+    types : ColumnTypes
+        What `columns` restores.
+    sha256 : str
+        Fingerprint of the content, once `sort_rows` has taken it.
+    """
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.height = 0
+        self.types = ColumnTypes()
+        self.sha256 = ""
+        self._packed: list[bytes] = []
+        self._disk: IO[bytes] | None = None
+        self._sizes: list[int] = []  # of what lies in the file, one after the other
+        self._written = ""  # hash of the file
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame) -> "PackedRows":
+        """Pack the rows of a frame."""
+        rows = cls()
+        rows.append(frame)
+        return rows
+
+    def append(self, frame: pl.DataFrame) -> None:
+        """Pack more rows of the same columns."""
+        self.names = frame.columns
+        self.height += frame.height
+        # Without rows the types still tell: a query may select none.
+        for some in frame.iter_slices(AT_ONCE) if frame.height else (frame,):
+            packed = io.BytesIO()
+            some.write_ipc(packed, compression="lz4")
+            self._packed.append(packed.getvalue())
+
+    def columns(self, needed: Sequence[str]) -> pl.DataFrame:
+        """Unpack the needed columns of all rows, in the types of the database.
+
+        Refused: types that no frame can hold.
+        """
+        # By their places: a name such as ^a$ would be taken for a pattern.
+        places = [self.names.index(name) for name in needed]
+        found = call_or_refuse(
+            lambda: pl.concat([_unpack(packed, places) for packed in self._list_packed()]), LOST
+        )
+        return call_or_refuse(lambda: self.types.restore(found), UNREADABLE_TYPE)
+
+    def take(self) -> Iterator[pl.DataFrame]:
+        """Unpack frame by frame, and give each up."""
+        places = list(range(len(self.names)))
+        for number, packed in enumerate(self._packed):
+            self._packed[number] = b""
+            yield _unpack(packed, places)
+
+    def move(self, disk: IO[bytes]) -> None:
+        """Write what is packed into an empty file and give the memory back."""
+        for packed in self._packed:
+            disk.write(packed)
+        disk.flush()
+        self._disk, self._sizes, self._packed = disk, [len(each) for each in self._packed], []
+        self._written = _hash_file(disk)
+
+    def read_from(self, disk: IO[bytes]) -> "PackedRows":
+        """Return the rows by a duplicate of the file; other bytes have another fingerprint."""
+        rows, written = copy(self), _hash_file(disk)
+        rows._disk = disk
+        if written != self._written:
+            rows.sha256 = written
+        return rows
+
+    def _list_packed(self) -> Iterator[bytes]:
+        if self._disk is None:
+            yield from self._packed
+            return
+        at = 0
+        for size in self._sizes:
+            # At a place of its own: duplicates of the file share their offset.
+            yield os.pread(self._disk.fileno(), size, at)
+            at += size
+
+
+def _hash_file(disk: IO[bytes]) -> str:
+    disk.seek(0)
+    return hashlib.file_digest(disk, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
+def _unpack(packed: bytes, places: Sequence[int]) -> pl.DataFrame:
+    return pl.read_ipc(io.BytesIO(packed), columns=list(places))
