@@ -12,6 +12,7 @@ from anon_core.seating.reseating_kernels import (
     Crowd,
     Seating,
     keep_joined,
+    label_row_components,
     label_seat_components,
     mend_all,
     mix_all,
@@ -21,9 +22,7 @@ from anon_core.tables.records import BinaryTable
 
 _ROOM = 16  # rows that a crowd lists for each person that it needs
 _LONGEST, _SHORT = 6, 3  # rows of a cycle: where crowds must gain, and where they may
-# Crowds that lack people are few if no more than one of so many. Exchanges that find few rows bring
-# people home where many lack some; to list rows for all takes the square of the records.
-_SELDOM = 100
+AT_ONCE = 2**18  # rows whose crowds are listed at once, if components allow it
 _VALUES = 2  # that a crowd shows if it can
 
 
@@ -69,21 +68,47 @@ def reseat_people(
     -----
     The crowd of a record: the rows that it holds, and others that it fits in the same component of
     the graph of holders, up to `_ROOM` k. In a component each pair that fits lies in some perfect
-    matching, so these rows are matchable, too. Where nearly all crowds have k people in the rows
-    that their records hold, only those that lack some list others. Along cycles of 2 to `_LONGEST`
-    rows, shorter ones first, each occupant moves to a row that it holds, if crowds then lack fewer
-    people in all, and no more records have come into rows of their person than left them. Where
-    none helps a crowd, rows of k people that its record holds get their own records back, for good,
-    by shortest cycles.
+    matching, so these rows are matchable, too. Along cycles of 2 to `_LONGEST` rows, shorter ones
+    first, each occupant moves to a row that it holds, if crowds then lack fewer people in all, and
+    no more records have come into rows of their person than left them. Where none helps a crowd,
+    rows of k people that its record holds get their own records back, for good, by shortest cycles.
     At home every crowd has k people, so this ends.
+
+    Components have no row in common. Of more than `AT_ONCE` rows some components are looked at at a
+    time: to list crowds takes the square of the rows.
     """
+    found, place = seat.copy(), np.empty(table.records, dtype=np.int32)
+    for rows in _divide_by_components(holders):
+        place[rows] = np.arange(len(rows))
+        own = table.at(rows), hidden[rows], place[holders[rows]], place[seat[rows]].astype(np.int64)
+        found[rows] = rows[_reseat_people_of_some(*own, draw)]
+    return found
+
+
+def _divide_by_components(holders: NDArray[np.int32]) -> list[NDArray[np.int64]]:
+    """Rows of some components each, ascending; all of a small table together."""
+    if len(holders) <= AT_ONCE:
+        return [np.arange(len(holders))]
+    label = np.empty(len(holders), dtype=np.int32)
+    label_row_components(holders, label)
+    order = np.argsort(label, kind="stable")
+    ends = np.flatnonzero(np.diff(label[order], append=-1)) + 1  # of components
+    # The first end in each stretch of so many rows.
+    cuts = ends[np.flatnonzero(np.diff(ends // AT_ONCE, prepend=0))]
+    return [np.sort(rows) for rows in np.split(order, cuts) if len(rows)]
+
+
+def _reseat_people_of_some(
+    table: BinaryTable,
+    hidden: NDArray[np.uint64],
+    holders: NDArray[np.int32],
+    seat: NDArray[np.int64],
+    draw: Callable[[int], NDArray[np.uint32]],
+) -> NDArray[np.int64]:
     classes = RecordClasses.of_table(table)
     held = classes.of[holders].astype(np.int32)
+    crowd = _list_crowds(table, hidden, classes, held, classes.k, within=True)
     person = classes.party[classes.of]
-    lists = _find_lacking(classes, held, person[np.argsort(seat)])
-    if np.count_nonzero(lists) > len(classes) // _SELDOM:
-        lists[:] = True
-    crowd = _list_crowds(table, hidden, classes, held, classes.k, lists, within=True)
     return _exchange_seats(mend_all, _LONGEST, classes, crowd, held, seat, (person, 0), draw)
 
 
@@ -116,8 +141,7 @@ def mix_values(
     """
     classes = RecordClasses.of_table(table)
     held = classes.of[holders].astype(np.int32)
-    wanted, lists = np.minimum(_VALUES, classes.k), np.ones(len(classes), dtype=np.bool_)
-    crowd = _list_crowds(table, hidden, classes, held, wanted, lists, within=False)
+    crowd = _list_crowds(table, hidden, classes, held, np.minimum(_VALUES, classes.k), within=False)
     return _exchange_seats(
         mix_all, _SHORT, classes, crowd, held, seat, (value, table.records), draw
     )
@@ -147,42 +171,25 @@ def _exchange_seats(
     return seats.seat
 
 
-def _list_held_rows(held: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Pairs of a class and a row that it holds, each once, ascending: the classes, and the rows."""
-    n = len(held)
-    owner, row = np.divmod(np.unique(held.astype(np.int64) * n + np.arange(n)[:, None]), n)
-    return owner, row
-
-
-def _find_lacking(
-    classes: RecordClasses, held: NDArray[np.int32], occupant: NDArray[np.int64]
-) -> NDArray[np.bool_]:
-    """Classes whose rows, int32 (n, D), have fewer than k occupants: (n,) people, by row."""
-    owner, row = _list_held_rows(held)
-    people = int(occupant.max()) + 1
-    found = np.unique(owner * people + occupant[row]) // people
-    return np.bincount(found, minlength=len(classes)) < classes.k
-
-
 def _list_crowds(
     table: BinaryTable,
     hidden: NDArray[np.uint64],
     classes: RecordClasses,
     held: NDArray[np.int32],
     wanted: NDArray[np.int64],
-    lists: NDArray[np.bool_],
     *,
     within: bool,
 ) -> Crowd:
-    """List the crowd of each class: rows that it holds, then others that it fits if it `lists` any.
+    """List the crowd of each class: rows that it holds, then others that it fits.
 
     `within` its component only, where these are needed as matchable rows.
     """
     n, number = table.records, len(classes)
     space = build_fitting_space(table, hidden, classes.first, np.arange(n))
-    owner, own = _list_held_rows(held)
+    pairs = np.unique(held.astype(np.int64) * n + np.arange(n)[:, None])
+    owner, own = np.divmod(pairs, n)
     own_start = np.searchsorted(owner, np.arange(number + 1))
-    room = np.maximum(np.diff(own_start), np.where(lists, _ROOM * classes.k, 0))
+    room = np.maximum(np.diff(own_start), _ROOM * classes.k)
     indptr = np.concatenate([[0], np.cumsum(room)])
     rows, found = np.empty(indptr[-1], dtype=np.int32), np.empty(number, dtype=np.int64)
     begin = classes.first * 40503 % -(-n // 64)  # near 2^16 by the golden ratio: far apart

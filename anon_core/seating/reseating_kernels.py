@@ -309,6 +309,30 @@ def label_seat_components(holders, label):
 
 
 @kernel
+def label_row_components(holders, label):
+    # label int32 (n,): filled
+    """Label rows by the component of the graph of who may sit where, by its first row.
+
+    The first holder of a row stands for its own record, so records need no labels of their own.
+    """
+    for r in range(len(label)):
+        label[r] = r
+    for r in range(len(label)):
+        for share in range(holders.shape[1]):
+            a, b = np.int64(holders[r, share]), np.int64(r)
+            while label[a] != a:
+                label[a] = label[label[a]]
+                a = np.int64(label[a])
+            while label[b] != b:
+                label[b] = label[label[b]]
+                b = np.int64(label[b])
+            label[max(a, b)] = min(a, b)
+    for r in range(len(label)):
+        # Parents have smaller numbers, and those below r point to their roots by now.
+        label[r] = label[label[r]]
+
+
+@kernel
 def keep_joined(indptr, found, label, rows, start):
     # indptr (C + 1,): room; found (C,): filled; label (C + n,); rows: changed; start: filled
     """Close the gaps of lists, and drop rows of other components; returns what is left.

@@ -150,13 +150,8 @@ def larger():
     )
 
 
-@pytest.mark.parametrize("seldom", [100, 1])
-def test_exchanges_mend_the_crowds_of_a_larger_table(larger, monkeypatch, seldom):
-    """Without them some crowds lack people; with them none does, and few records move.
-
-    Whether all crowds list rows that their records do not hold, or only those that lack people.
-    """
-    monkeypatch.setattr(reseating, "_SELDOM", seldom)
+def test_exchanges_mend_the_crowds_of_a_larger_table(larger):
+    """Without them some crowds lack people; with them none does, and few records move."""
     made, table, person = larger, larger.table, larger.table.person
     x, stars = unpack(table.bits, 24), unpack(made.hidden, 24)
     fit = np.array([((x == row) | stars).all(axis=1) for row in x])
@@ -174,6 +169,28 @@ def test_exchanges_mend_the_crowds_of_a_larger_table(larger, monkeypatch, seldom
     assert (seat != drawn).mean() < 0.2
     again = reseat_people(table, made.hidden, made.holders, drawn, words(6))
     assert (seat == again).all()
+
+
+def test_components_are_looked_at_some_at_a_time(larger, monkeypatch):
+    """Two tables of different people side by side: nobody moves to the other one."""
+    monkeypatch.setattr(reseating, "AT_ONCE", 100)
+    table, n = larger.table, 800
+    people = [table.person, table.person + 200]
+    both = replace(table.at(np.tile(np.arange(n), 2)), person=np.concatenate(people))
+    hidden = np.tile(larger.hidden, (2, 1))
+    holders = np.concatenate([larger.holders, larger.holders + n]).astype(np.int32)
+    assert len(reseating._divide_by_components(holders)) > 1
+    drawn = draw_by_holders(both, holders, words(5))
+    seat = reseat_people(both, hidden, holders, drawn, words(6))
+    x, stars = unpack(table.bits, 24), unpack(larger.hidden, 24)
+    fit = np.array([((x == row) | stars).all(axis=1) for row in x])
+    short = []
+    for seats in (drawn, seat):
+        sits = np.empty_like(both.person)
+        sits[seats] = both.person
+        short.append(sum(int((naive.people(fit, of) < 4).sum()) for of in (sits[:n], sits[n:])))
+        assert ((seats < n) == (np.arange(2 * n) < n)).all()
+    assert short[0] > short[1] == 0
 
 
 def test_exchanges_bring_nobody_home_more_often_than_the_lot_does(larger):
@@ -233,12 +250,11 @@ def test_even_rows_take_no_more_memory_than_stated(larger, people):
 
 
 def test_exchanges_take_no_more_memory_than_stated(larger):
-    """Everything is hidden, so that crowds fill the room that they have; drawn ones lack people."""
+    """Everything is hidden, so that crowds fill the room that they have."""
     table, home = larger.table, np.arange(800)
     given = table, np.full_like(larger.hidden, 2**24 - 1), larger.holders
-    drawn = draw_by_holders(table, larger.holders, words(1))
     for exchange in (
-        lambda: reseat_people(*given, drawn, words(1)),
+        lambda: reseat_people(*given, home, words(1)),
         lambda: mix_values(*given, home, home % 3, words(1)),
     ):
         exchange()  # compiles
