@@ -52,10 +52,7 @@ class RecordClasses:
     @classmethod
     def of_table(cls, table: BinaryTable) -> Self:
         """Find the classes of a table."""
-        same, person = [table.codes, table.k[None]], table.person
-        if person is not None:
-            same.append(person[None])
-        of, first = number_columns(np.vstack(same))
+        (of, first), person = number_classes(table), table.person
         start = np.concatenate([[0], np.cumsum(np.bincount(of))])
         members = np.argsort(of, kind="stable")
         k, bits = table.k[first].astype(np.int64), table.bits[first]
@@ -109,6 +106,14 @@ class RecordClasses:
 
     def __len__(self) -> int:
         return len(self.first)
+
+
+def number_classes(table: BinaryTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the classes of a table: that of each record, and the first member of each."""
+    same = [table.codes, table.k[None]]
+    if table.person is not None:
+        same.append(table.person[None])
+    return number_columns(np.vstack(same))
 
 
 def number_columns(columns: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from anon_core.seating.chances import build_fitting_space
 from anon_core.seating.filling_kernels import turn_around
-from anon_core.seating.record_classes import RecordClasses
+from anon_core.seating.record_classes import RecordClasses, number_classes
 from anon_core.seating.reseating_kernels import (
     Crowd,
     Seating,
@@ -78,19 +78,22 @@ def reseat_people(
     time: to list crowds takes the square of the rows.
     """
     found, place = seat.copy(), np.empty(table.records, dtype=np.int32)
-    for rows in _divide_by_components(holders):
+    for rows in _divide_by_components(table, holders):
         place[rows] = np.arange(len(rows))
         own = table.at(rows), hidden[rows], place[holders[rows]], place[seat[rows]].astype(np.int64)
         found[rows] = rows[_reseat_people_of_some(*own, draw)]
     return found
 
 
-def _divide_by_components(holders: NDArray[np.int32]) -> list[NDArray[np.int64]]:
+def _divide_by_components(
+    table: BinaryTable, holders: NDArray[np.int32]
+) -> list[NDArray[np.int64]]:
     """Rows of some components each, ascending; all of a small table together."""
-    if len(holders) <= AT_ONCE:
-        return [np.arange(len(holders))]
-    label = np.empty(len(holders), dtype=np.int32)
-    label_row_components(holders, label)
+    if table.records <= AT_ONCE:
+        return [np.arange(table.records)]
+    of, first = number_classes(table)
+    label = np.empty(table.records, dtype=np.int32)
+    label_row_components(holders, first.astype(np.int32)[of], label)
     order = np.argsort(label, kind="stable")
     ends = np.flatnonzero(np.diff(label[order], append=-1)) + 1  # of components
     # The first end in each stretch of so many rows.

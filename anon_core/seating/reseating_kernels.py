@@ -309,17 +309,17 @@ def label_seat_components(holders, label):
 
 
 @kernel
-def label_row_components(holders, label):
-    # label int32 (n,): filled
+def label_row_components(holders, first, label):
+    # holders int32 (n, D); first int32 (n,): of the class of each record; label int32 (n,): filled
     """Label rows by the component of the graph of who may sit where, by its first row.
 
-    The first holder of a row stands for its own record, so records need no labels of their own.
+    The row of a record is held by its class, so the row of its first member stands for a class.
     """
     for r in range(len(label)):
         label[r] = r
     for r in range(len(label)):
         for share in range(holders.shape[1]):
-            a, b = np.int64(holders[r, share]), np.int64(r)
+            a, b = np.int64(first[holders[r, share]]), np.int64(r)
             while label[a] != a:
                 label[a] = label[label[a]]
                 a = np.int64(label[a])

@@ -171,6 +171,28 @@ def test_exchanges_mend_the_crowds_of_a_larger_table(larger):
     assert (seat == again).all()
 
 
+@given(owned(), st.integers(1, 5), st.data())
+def test_rows_that_share_a_holder_are_looked_at_together(table, at_once, data):
+    """Any member may stand for its class, as in tables of which equal records are set apart."""
+    classes = RecordClasses.of_table(table)
+    members = [np.flatnonzero(classes.of == c) for c in range(len(classes))]
+    holders = np.array(
+        [
+            [v, *(data.draw(st.sampled_from(members[c])) for c in others)]
+            for v in range(table.records)
+            for others in [data.draw(st.lists(st.sampled_from(classes.of), min_size=2, max_size=2))]
+        ],
+        dtype=np.int32,
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reseating, "AT_ONCE", at_once)
+        parts = reseating._divide_by_components(table, holders)
+    assert sorted(np.concatenate(parts).tolist()) == list(range(table.records))
+    of_parts = [set(classes.of[holders[rows]].ravel()) for rows in parts]
+    for place, held in enumerate(of_parts):
+        assert all(held.isdisjoint(other) for other in of_parts[place + 1 :])
+
+
 def test_components_are_looked_at_some_at_a_time(larger, monkeypatch):
     """Two tables of different people side by side: nobody moves to the other one."""
     monkeypatch.setattr(reseating, "AT_ONCE", 100)
@@ -179,7 +201,7 @@ def test_components_are_looked_at_some_at_a_time(larger, monkeypatch):
     both = replace(table.at(np.tile(np.arange(n), 2)), person=np.concatenate(people))
     hidden = np.tile(larger.hidden, (2, 1))
     holders = np.concatenate([larger.holders, larger.holders + n]).astype(np.int32)
-    assert len(reseating._divide_by_components(holders)) > 1
+    assert len(reseating._divide_by_components(both, holders)) > 1
     drawn = draw_by_holders(both, holders, words(5))
     seat = reseat_people(both, hidden, holders, drawn, words(6))
     x, stars = unpack(table.bits, 24), unpack(larger.hidden, 24)
