@@ -12,8 +12,7 @@ from anon_core.seating.reseating_kernels import (
     Crowd,
     Seating,
     keep_joined,
-    label_row_components,
-    label_seat_components,
+    label_components,
     mend_all,
     mix_all,
 )
@@ -93,7 +92,8 @@ def _divide_by_components(
         return [np.arange(table.records)]
     of, first = number_classes(table)
     label = np.empty(table.records, dtype=np.int32)
-    label_row_components(holders, first.astype(np.int32)[of], label)
+    # The class of a record holds its row, so it holds the row of its first member.
+    label_components(holders, first.astype(np.int32)[of], label)
     order = np.argsort(label, kind="stable")
     ends = np.flatnonzero(np.diff(label[order], append=-1)) + 1  # of components
     # The first end in each stretch of so many rows.
@@ -197,11 +197,11 @@ def _list_crowds(
     rows, found = np.empty(indptr[-1], dtype=np.int32), np.empty(number, dtype=np.int64)
     begin = classes.first * 40503 % -(-n // 64)  # near 2^16 by the golden ratio: far apart
     list_fitting_rows(*space, begin, own_start, own, indptr, rows, found)
-    label = np.zeros(number + n, dtype=np.int64)
+    label, row_of = np.zeros(n, dtype=np.int32), classes.first.astype(np.int32)
     if within:
-        label_seat_components(held, label)
+        label_components(held, row_of, label)
     start = np.zeros(number + 1, dtype=np.int64)
-    fits = rows[: keep_joined(indptr, found, label, rows, start)]
+    fits = rows[: keep_joined(indptr, found, label, row_of, rows, start)]
     row_start = np.concatenate([[0], np.cumsum(np.bincount(fits, minlength=n))])
     of_row = np.empty_like(fits)
     turn_around(start, fits, row_start, np.empty_like(fits), of_row)

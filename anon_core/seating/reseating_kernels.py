@@ -287,39 +287,14 @@ def mend_all(order, longest, crowd, seats, stamp, lacks):
 
 
 @kernel
-def label_seat_components(holders, label):
-    # label int64 (C + n,): filled; class c at c, row r at C + r
-    """Label classes and rows by the component of the graph of who may sit where."""
-    classes = len(label) - len(holders)
-    for v in range(len(label)):
-        label[v] = v
-    for r in range(len(holders)):
-        for share in range(holders.shape[1]):
-            a, b = np.int64(holders[r, share]), np.int64(classes + r)
-            while label[a] != a:
-                label[a] = label[label[a]]
-                a = label[a]
-            while label[b] != b:
-                label[b] = label[label[b]]
-                b = label[b]
-            label[max(a, b)] = min(a, b)
-    for v in range(len(label)):
-        # Parents have smaller numbers, and those below v point to their roots by now.
-        label[v] = label[label[v]]
-
-
-@kernel
-def label_row_components(holders, first, label):
-    # holders int32 (n, D); first int32 (n,): of the class of each record; label int32 (n,): filled
-    """Label rows by the component of the graph of who may sit where, by its first row.
-
-    The row of a record is held by its class, so the row of its first member stands for a class.
-    """
+def label_components(holders, row_of, label):
+    # holders int32 (n, D); row_of int32: by holder a row that it holds; label int32 (n,): filled
+    """Label rows by the component of the graph of who may sit where: its first row."""
     for r in range(len(label)):
         label[r] = r
     for r in range(len(label)):
         for share in range(holders.shape[1]):
-            a, b = np.int64(first[holders[r, share]]), np.int64(r)
+            a, b = np.int64(row_of[holders[r, share]]), np.int64(r)
             while label[a] != a:
                 label[a] = label[label[a]]
                 a = np.int64(label[a])
@@ -333,8 +308,9 @@ def label_row_components(holders, first, label):
 
 
 @kernel
-def keep_joined(indptr, found, label, rows, start):
-    # indptr (C + 1,): room; found (C,): filled; label (C + n,); rows: changed; start: filled
+def keep_joined(indptr, found, label, row_of, rows, start):
+    # indptr (C + 1,): room; found (C,): filled; label (n,) of rows, those of classes by `row_of`
+    # rows: changed; start: filled
     """Close the gaps of lists, and drop rows of other components; returns what is left.
 
     Class c then has rows[start[c] : start[c + 1]].
@@ -343,7 +319,7 @@ def keep_joined(indptr, found, label, rows, start):
     for c in range(len(found)):
         for place in range(indptr[c], indptr[c] + found[c]):
             r = rows[place]
-            if label[c] == label[len(found) + r]:
+            if label[row_of[c]] == label[r]:
                 # In place: `at` never passes `place`.
                 rows[at] = r
                 at += 1
