@@ -37,11 +37,11 @@ test: $(KERNELS) $(DATABASE)  ## tests of a second or two: five minutes; PROFILE
 	$(PYTEST) -m "not slow and not long" --hypothesis-profile $(PROFILE) $(WORKERS)
 
 test-all: PROFILE = thorough
-test-all: test $(VALIDATORS)  ## the others, too: whole courses, real tables, servers, more kills
+test-all: test bounds $(VALIDATORS)  ## the others, too: whole courses, real tables, servers, more kills
 	$(PYTEST) -m "slow or long" --hypothesis-profile $(PROFILE) $(WORKERS)
 
 # Machine code that looks at every index before it reads or writes has a folder of its own.
-bounds: $(KERNELS)      ## tests of the kernels, each index checked: without, a wrong one goes unseen
+bounds: $(READY)        ## tests of the kernels, each index checked: without, a wrong one goes unseen
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/bounds \
 		$(PYTEST) tests/anon_core -m "not slow" $(WORKERS)
 
