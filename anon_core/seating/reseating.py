@@ -1,6 +1,7 @@
 """Crowds of people, or of values: exchange drawn seats so that crowds hold more of them."""
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,43 +77,15 @@ def reseat_people(
     Components have no row in common. Of more than `AT_ONCE` rows some components are looked at at a
     time: to list crowds takes the square of the rows.
     """
-    found, place = seat.copy(), np.empty(table.records, dtype=np.int32)
-    for rows in _divide_by_components(table, holders):
-        place[rows] = np.arange(len(rows))
-        own = table.at(rows), hidden[rows], place[holders[rows]], place[seat[rows]].astype(np.int64)
-        found[rows] = rows[_reseat_people_of_some(*own, draw)]
-    return found
 
+    def exchange(part: _Part) -> NDArray[np.int64]:
+        classes = RecordClasses.of_table(part.table)
+        person = classes.party[classes.of]
+        return _exchange_seats(
+            mend_all, _LONGEST, classes, classes.k, part, (person, 0), draw, within=True
+        )
 
-def _divide_by_components(
-    table: BinaryTable, holders: NDArray[np.int32]
-) -> list[NDArray[np.int64]]:
-    """Rows of some components each, ascending; all of a small table together."""
-    if table.records <= AT_ONCE:
-        return [np.arange(table.records)]
-    of, first = number_classes(table)
-    label = np.empty(table.records, dtype=np.int32)
-    # The class of a record holds its row, so it holds the row of its first member.
-    label_components(holders, first.astype(np.int32)[of], label)
-    order = np.argsort(label, kind="stable")
-    ends = np.flatnonzero(np.diff(label[order], append=-1)) + 1  # of components
-    # The first end in each stretch of so many rows.
-    cuts = ends[np.flatnonzero(np.diff(ends // AT_ONCE, prepend=0))]
-    return [np.sort(rows) for rows in np.split(order, cuts) if len(rows)]
-
-
-def _reseat_people_of_some(
-    table: BinaryTable,
-    hidden: NDArray[np.uint64],
-    holders: NDArray[np.int32],
-    seat: NDArray[np.int64],
-    draw: Callable[[int], NDArray[np.uint32]],
-) -> NDArray[np.int64]:
-    classes = RecordClasses.of_table(table)
-    held = classes.of[holders].astype(np.int32)
-    crowd = _list_crowds(table, hidden, classes, held, classes.k, within=True)
-    person = classes.party[classes.of]
-    return _exchange_seats(mend_all, _LONGEST, classes, crowd, held, seat, (person, 0), draw)
+    return _exchange_by_components(table, hidden, holders, seat, exchange)
 
 
 def mix_values(
@@ -140,32 +113,80 @@ def mix_values(
     Notes
     -----
     As in `reseat_people`, along cycles of 2 and 3 rows; a crowd that no cycle helps stays as it is.
-    The crowd is here all rows that a record fits, as far as they are listed.
+    The crowd is here all rows that a record fits, as far as they are listed: of more than `AT_ONCE`
+    rows, those that are looked at together.
     """
-    classes = RecordClasses.of_table(table)
-    held = classes.of[holders].astype(np.int32)
-    crowd = _list_crowds(table, hidden, classes, held, np.minimum(_VALUES, classes.k), within=False)
-    return _exchange_seats(
-        mix_all, _SHORT, classes, crowd, held, seat, (value, table.records), draw
-    )
+
+    def exchange(part: _Part) -> NDArray[np.int64]:
+        classes = RecordClasses.of_table(part.table)
+        wanted, counted = np.minimum(_VALUES, classes.k), (value[part.rows], len(part.rows))
+        return _exchange_seats(mix_all, _SHORT, classes, wanted, part, counted, draw, within=False)
+
+    return _exchange_by_components(table, hidden, holders, seat, exchange)
+
+
+class _Part(NamedTuple):
+    """Some rows of a table that share no holder with others, ascending, as a table of their own."""
+
+    rows: NDArray[np.int64]
+    table: BinaryTable
+    hidden: NDArray[np.uint64]
+    holders: NDArray[np.int32]
+    seat: NDArray[np.int64]
+
+
+def _exchange_by_components(
+    table: BinaryTable,
+    hidden: NDArray[np.uint64],
+    holders: NDArray[np.int32],
+    seat: NDArray[np.int64],
+    exchange: Callable[[_Part], NDArray[np.int64]],
+) -> NDArray[np.int64]:
+    """The seats after the exchanges of each part."""
+    found, place = seat.copy(), np.empty(table.records, dtype=np.int32)
+    for rows in _divide_by_components(table, holders):
+        place[rows] = np.arange(len(rows))
+        held, sits = place[holders[rows]], place[seat[rows]].astype(np.int64)
+        found[rows] = rows[exchange(_Part(rows, table.at(rows), hidden[rows], held, sits))]
+    return found
+
+
+def _divide_by_components(
+    table: BinaryTable, holders: NDArray[np.int32]
+) -> list[NDArray[np.int64]]:
+    """Rows of some components each, ascending; all of a small table together."""
+    if table.records <= AT_ONCE:
+        return [np.arange(table.records)]
+    of, first = number_classes(table)
+    label = np.empty(table.records, dtype=np.int32)
+    # The class of a record holds its row, so it holds the row of its first member.
+    label_components(holders, first.astype(np.int32)[of], label)
+    order = np.argsort(label, kind="stable")
+    ends = np.flatnonzero(np.diff(label[order], append=-1)) + 1  # of components
+    # The first end in each stretch of so many rows.
+    cuts = ends[np.flatnonzero(np.diff(ends // AT_ONCE, prepend=0))]
+    return [np.sort(rows) for rows in np.split(order, cuts) if len(rows)]
 
 
 def _exchange_seats(
     exchange: Callable[..., None],
     longest: int,
     classes: RecordClasses,
-    crowd: Crowd,
-    held: NDArray[np.int32],
-    seat: NDArray[np.int64],
+    wanted: NDArray[np.int64],
+    part: _Part,
     counted: tuple[NDArray[np.int64], int],
     draw: Callable[[int], NDArray[np.uint32]],
+    *,
+    within: bool,
 ) -> NDArray[np.int64]:
     """The seats after `mend_all` or `mix_all`, which look at the classes in random order.
 
     `counted`: what a crowd counts, and how many more records may come home than leave.
     """
+    held = classes.of[part.holders].astype(np.int32)
+    crowd = _list_crowds(part.table, part.hidden, classes, held, wanted, within=within)
     owner, homeward = counted
-    who = seat.copy(), np.argsort(seat), classes.of, owner, classes.party[classes.of]
+    who = part.seat.copy(), np.argsort(part.seat), classes.of, owner, classes.party[classes.of]
     seats = Seating(*who, np.array([homeward]), held, *classes.rows_held(held))
     order = np.argsort(draw(len(classes)), kind="stable")
     stamp = np.zeros(int(owner.max()) + 1, dtype=np.int64)

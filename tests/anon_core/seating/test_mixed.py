@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import Adaptive
+from anon_core.seating import reseating
 from anon_core.seating.matching import draw_by_holders
 from anon_core.seating.reseating import mix_values
 from anon_core.tables import encoding
@@ -48,7 +49,9 @@ def test_no_more_crowds_show_one_value_and_everyone_keeps_a_seat_of_the_law(n, s
 
 
 @pytest.mark.long
-def test_exchanges_mix_a_larger_table():
+@pytest.mark.parametrize("at_once", [reseating.AT_ONCE, 100])
+def test_exchanges_mix_a_larger_table(monkeypatch, at_once):
+    monkeypatch.setattr(reseating, "AT_ONCE", at_once)
     made, value = made_of(600, 5)
     drawn = draw_by_holders(made.table, made.holders, words(2))
     seat = mix_values(made.table, made.hidden, made.holders, drawn, value, words(3))
