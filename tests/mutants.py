@@ -403,8 +403,22 @@ MUTANTS = (
     Mutant(
         "people: shares of one person's records are not counted together",
         "anon_core/seating/record_classes.py",
-        "party = np.arange(len(first)) if person is None else person[first].astype(np.int64)",
-        "party = np.arange(len(first))",
+        "party = np.unique(person[first], return_inverse=True)[1]",
+        "pass",
+        OF_PEOPLE,
+    ),
+    Mutant(
+        "people: parts of a table number them as the whole does",
+        "anon_core/seating/record_classes.py",
+        "party = np.unique(person[first], return_inverse=True)[1]",
+        "party = person[first].astype(np.int64)",
+        OF_PEOPLE,
+    ),
+    Mutant(
+        "people: rows of which a class holds some are looked at apart",
+        "anon_core/seating/reseating.py",
+        "label_components(holders, first.astype(np.int32)[of], label)",
+        "label_components(holders, np.arange(len(of), dtype=np.int32), label)",
         OF_PEOPLE,
     ),
     Mutant(
