@@ -40,7 +40,7 @@ def _cut_into_ranges(rows: PackedRows) -> Iterator[pl.DataFrame]:
     """Frames of which each row comes before those of the next one."""
     looked: list[_Key] = []
     runs = PackedRows()
-    for frame in rows.take():
+    for frame in _join_frames(rows.take()):
         run, texts = _sort_by_texts(frame)
         step = max(1, texts.height // _LOOKS)
         looked += [_order(texts, at) for at in range(step // 2, texts.height, step)]
@@ -60,6 +60,18 @@ def _cut_into_ranges(rows: PackedRows) -> Iterator[pl.DataFrame]:
             begin = end
     while pieces:
         yield pl.concat(list(pieces.pop(0).take()))
+
+
+def _join_frames(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The rows in frames of `AT_ONCE` at least: drivers give fewer."""
+    held: list[pl.DataFrame] = []
+    for frame in frames:
+        held.append(frame)
+        if sum(each.height for each in held) >= AT_ONCE:
+            yield pl.concat(held)
+            held = []
+    if held:
+        yield pl.concat(held)
 
 
 def _order(texts: pl.DataFrame, at: int) -> _Key:
