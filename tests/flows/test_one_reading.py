@@ -11,6 +11,7 @@ import pytest
 
 from anon_core.errors import InputError
 from crowdcover.storage.approval.approval import Approval, Decision, WaitingError
+from crowdcover.storage.source.packed_rows import PackedRows
 from crowdcover.storage.source.reading import Reading
 from crowdcover.storage.vault.refusals import SecondReleaseError
 from tests.flows.orders import Order, data_bytes
@@ -103,11 +104,10 @@ def test_the_check_reads_the_bytes_on_disk(tmp_path, monkeypatch):
 
     def keep(self, folder):
         kept(self, folder)
-        frame = self._content.with_columns(pl.col("age") + 1)
+        frame = self._content.columns(self._content.names).with_columns(pl.col("age") + 1)
         self._disk.truncate(0)
         self._disk.seek(0)
-        frame.write_ipc(self._disk)
-        self._disk.flush()
+        PackedRows.of(frame).move(self._disk)
 
     with monkeypatch.context() as patch:
         patch.setattr(Reading, "keep", keep)
@@ -122,9 +122,8 @@ def test_a_snapshot_ends_with_its_process(tmp_path):
     """Killed when the check begins, while the rows of the query lie on disk."""
     order = in_a_database(tmp_path).fix_seed()
     path = order.run.path
-    killed = run(
-        release_until, str(order.plan), "crowdcover.storage.source.reading", "_rows_of", 0, False
-    )
+    rows = "crowdcover.storage.source.packed_rows:PackedRows"
+    killed = run(release_until, str(order.plan), rows, "read_from", 0, False)
     assert killed.code == -signal.SIGKILL
     kept = b"".join(each.read_bytes() for each in path.rglob("*") if each.is_file())
     assert b"ident-00001" not in kept
