@@ -9,6 +9,7 @@ from typing import IO
 
 import polars as pl
 
+from anon_core.errors import InputError
 from crowdcover.storage.source.database_types import UNREADABLE_TYPE, ColumnTypes
 from crowdcover.storage.source.values import call_or_refuse
 
@@ -39,8 +40,8 @@ class PackedRows:
         self.sha256 = ""
         self._packed: list[bytes] = []
         self._disk: IO[bytes] | None = None
-        self._sizes: list[int] = []  # of what lies in the file, one after the other
-        self._written = ""  # hash of the file
+        # Size and hash of what lies in the file, one after the other.
+        self._written: list[tuple[int, bytes]] = []
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> "PackedRows":
@@ -62,7 +63,7 @@ class PackedRows:
     def columns(self, needed: Sequence[str]) -> pl.DataFrame:
         """Unpack the needed columns of all rows, in the types of the database.
 
-        Refused: types that no frame can hold.
+        Refused: types that no frame can hold, a file with other bytes than were written.
         """
         # By their places: a name such as ^a$ would be taken for a pattern.
         places = [self.names.index(name) for name in needed]
@@ -83,15 +84,13 @@ class PackedRows:
         for packed in self._packed:
             disk.write(packed)
         disk.flush()
-        self._disk, self._sizes, self._packed = disk, [len(each) for each in self._packed], []
-        self._written = _hash_file(disk)
+        self._written = [(len(each), hashlib.sha256(each).digest()) for each in self._packed]
+        self._disk, self._packed = disk, []
 
     def read_from(self, disk: IO[bytes]) -> "PackedRows":
-        """Return the rows by a duplicate of the file; other bytes have another fingerprint."""
-        rows, written = copy(self), _hash_file(disk)
+        """Return the rows by a duplicate of the file."""
+        rows = copy(self)
         rows._disk = disk
-        if written != self._written:
-            rows.sha256 = written
         return rows
 
     def _list_packed(self) -> Iterator[bytes]:
@@ -99,15 +98,13 @@ class PackedRows:
             yield from self._packed
             return
         at = 0
-        for size in self._sizes:
+        for size, sha256 in self._written:
             # At a place of its own: duplicates of the file share their offset.
-            yield os.pread(self._disk.fileno(), size, at)
+            packed = os.pread(self._disk.fileno(), size, at)
+            if hashlib.sha256(packed).digest() != sha256:
+                raise InputError(LOST)
+            yield packed
             at += size
-
-
-def _hash_file(disk: IO[bytes]) -> str:
-    disk.seek(0)
-    return hashlib.file_digest(disk, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def _unpack(packed: bytes, places: Sequence[int]) -> pl.DataFrame:
