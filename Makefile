@@ -24,8 +24,8 @@ EXTRAS := [dev,docs,postgres,duckdb,mssql,s3,cluster,dask,otel,lineage,office,sk
 TEAM ?= open
 PGSERVER := $(VENV)/.pgserver
 
-.PHONY: demo team test test-all bounds validators mutants check format bench bench-all newest lock sbom
-.PHONY: clean
+.PHONY: demo team test test-all bounds validators mutants check format bench bench-all newest lock
+.PHONY: sbom clean
 
 demo: $(READY)          ## release a real survey and show the result
 	$(BIN)/crowdcover demo
@@ -37,7 +37,7 @@ test: $(KERNELS) $(DATABASE)  ## tests of a second or two: five minutes; PROFILE
 	$(PYTEST) -m "not slow and not long" --hypothesis-profile $(PROFILE) $(WORKERS)
 
 test-all: PROFILE = thorough
-test-all: test bounds $(VALIDATORS)  ## the others, too: whole courses, real tables, servers, more kills
+test-all: test bounds $(VALIDATORS)  ## the others, too: whole courses, real tables, servers
 	$(PYTEST) -m "slow or long" --hypothesis-profile $(PROFILE) $(WORKERS)
 
 # Machine code that looks at every index before it reads or writes has a folder of its own.

@@ -78,14 +78,14 @@ def reseat_people(
     time: to list crowds takes the square of the rows.
     """
 
-    def exchange(part: _Part) -> NDArray[np.int64]:
+    def exchange_part(part: _Part) -> NDArray[np.int64]:
         classes = RecordClasses.of_table(part.table)
         person = classes.party[classes.of]
         return _exchange_seats(
             mend_all, _LONGEST, classes, classes.k, part, (person, 0), draw, within=True
         )
 
-    return _exchange_by_components(table, hidden, holders, seat, exchange)
+    return _exchange_by_components(table, hidden, holders, seat, exchange_part)
 
 
 def mix_values(
@@ -117,12 +117,12 @@ def mix_values(
     rows, those that are looked at together.
     """
 
-    def exchange(part: _Part) -> NDArray[np.int64]:
+    def exchange_part(part: _Part) -> NDArray[np.int64]:
         classes = RecordClasses.of_table(part.table)
         wanted, counted = np.minimum(_VALUES, classes.k), (value[part.rows], len(part.rows))
         return _exchange_seats(mix_all, _SHORT, classes, wanted, part, counted, draw, within=False)
 
-    return _exchange_by_components(table, hidden, holders, seat, exchange)
+    return _exchange_by_components(table, hidden, holders, seat, exchange_part)
 
 
 class _Part(NamedTuple):
@@ -140,14 +140,14 @@ def _exchange_by_components(
     hidden: NDArray[np.uint64],
     holders: NDArray[np.int32],
     seat: NDArray[np.int64],
-    exchange: Callable[[_Part], NDArray[np.int64]],
+    exchange_part: Callable[[_Part], NDArray[np.int64]],
 ) -> NDArray[np.int64]:
     """The seats after the exchanges of each part."""
     found, place = seat.copy(), np.empty(table.records, dtype=np.int32)
     for rows in _divide_by_components(table, holders):
         place[rows] = np.arange(len(rows))
         held, sits = place[holders[rows]], place[seat[rows]].astype(np.int64)
-        found[rows] = rows[exchange(_Part(rows, table.at(rows), hidden[rows], held, sits))]
+        found[rows] = rows[exchange_part(_Part(rows, table.at(rows), hidden[rows], held, sits))]
     return found
 
 

@@ -110,7 +110,7 @@ class Approval:
         about = request.question.sha256
         before = {each.asked for each in self.requests if each.question.sha256 == about}
         while request.asked in before:
-            request = request.move(timedelta(seconds=1))
+            request = request.move_times(timedelta(seconds=1))
         _write_requests(self.run, (*self.requests, request))
         return request
 

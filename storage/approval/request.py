@@ -156,7 +156,7 @@ class Request:
             question, format_record_time(start), until, page, asked_by=asked_by or {}, rules=rules
         )
 
-    def move(self, by: timedelta) -> "Request":
+    def move_times(self, by: timedelta) -> "Request":
         """The same request at another time; people keep as long to answer it."""
         asked, until = (
             format_record_time(datetime.fromisoformat(time) + by)

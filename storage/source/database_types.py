@@ -41,7 +41,7 @@ class ColumnTypes:
     types: Mapping[str, str] = field(default_factory=dict)
     scales: Mapping[str, int] = field(default_factory=dict)
 
-    def restore(self, frame: pl.DataFrame) -> pl.DataFrame:
+    def restore_columns(self, frame: pl.DataFrame) -> pl.DataFrame:
         """Return whole columns as the database holds them; refused: those it cannot give."""
         made, foreign = {}, {}
         for name, series in zip(frame.columns, frame, strict=True):

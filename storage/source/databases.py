@@ -51,13 +51,13 @@ def _fetch_rows(database: Database, uri: str, statement: str, form: int) -> Pack
     """What a query selects, packed while it comes."""
     rows, stated = PackedRows(), dict[str, str]()
 
-    def take(frame: pl.DataFrame) -> None:
+    def take_frame(frame: pl.DataFrame) -> None:
         names = require_distinct_names(frame.columns)
         stated.update(zip(frame.columns, names, strict=True))
         plain = {name: unwrap_extension(series) for name, series in zip(names, frame, strict=True)}
-        call_or_refuse(lambda: rows.append(pl.DataFrame(plain)), UNREADABLE_TYPE)
+        call_or_refuse(lambda: rows.pack_frame(pl.DataFrame(plain)), UNREADABLE_TYPE)
 
-    found = database.fetch(uri, statement, form, take)
+    found = database.fetch(uri, statement, form, take_frame)
     if form > 1:
         types = {stated[name]: of for name, of in found.types.items()}
         scales = {stated[name]: digits for name, digits in found.scales.items()}

@@ -20,7 +20,8 @@ LOST = "the snapshot of the source cannot be read any more; run again"
 class PackedRows:
     """Frames of equal columns, each packed by itself, in memory or in a file.
 
-    Memory: what is packed, until `move` or `take`; beside it the columns that are asked for.
+    Memory: what is packed, until `move_to_disk` or `take_frames`; beside it the columns that are
+    asked for.
 
     Attributes
     ----------
@@ -28,7 +29,7 @@ class PackedRows:
         Of the columns.
     height : int
     types : ColumnTypes
-        What `columns` restores.
+        What `unpack_columns` restores.
     sha256 : str
         Fingerprint of the content, once `sort_rows` has taken it.
     """
@@ -47,10 +48,10 @@ class PackedRows:
     def of(cls, frame: pl.DataFrame) -> "PackedRows":
         """Pack the rows of a frame."""
         rows = cls()
-        rows.append(frame)
+        rows.pack_frame(frame)
         return rows
 
-    def append(self, frame: pl.DataFrame) -> None:
+    def pack_frame(self, frame: pl.DataFrame) -> None:
         """Pack more rows of the same columns."""
         self.names = frame.columns
         self.height += frame.height
@@ -60,7 +61,7 @@ class PackedRows:
             some.write_ipc(packed, compression="lz4")
             self._packed.append(packed.getvalue())
 
-    def columns(self, needed: Sequence[str]) -> pl.DataFrame:
+    def unpack_columns(self, needed: Sequence[str]) -> pl.DataFrame:
         """Unpack the needed columns of all rows, in the types of the database.
 
         Refused: types that no frame can hold, a file with other bytes than were written.
@@ -70,16 +71,16 @@ class PackedRows:
         found = call_or_refuse(
             lambda: pl.concat([_unpack(packed, places) for packed in self._list_packed()]), LOST
         )
-        return call_or_refuse(lambda: self.types.restore(found), UNREADABLE_TYPE)
+        return call_or_refuse(lambda: self.types.restore_columns(found), UNREADABLE_TYPE)
 
-    def take(self) -> Iterator[pl.DataFrame]:
+    def take_frames(self) -> Iterator[pl.DataFrame]:
         """Unpack frame by frame, and give each up."""
         places = list(range(len(self.names)))
         for number, packed in enumerate(self._packed):
             self._packed[number] = b""
             yield _unpack(packed, places)
 
-    def move(self, disk: IO[bytes]) -> None:
+    def move_to_disk(self, disk: IO[bytes]) -> None:
         """Write what is packed into an empty file and give the memory back."""
         for packed in self._packed:
             disk.write(packed)

@@ -171,7 +171,7 @@ class Reading:
             frame = self._content[list(needed)]
         elif isinstance(self._content, PackedRows):
             require_names(self._content.names, needed)
-            frame = self._content.columns(needed)
+            frame = self._content.unpack_columns(needed)
         else:
             frame = file_columns(self.source, self._open(), names, needed)
         if frame.height < self.least:
@@ -193,7 +193,7 @@ class Reading:
             return
         self._disk = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - `end` closes it
         if isinstance(self._content, PackedRows):
-            self._content.move(self._disk)
+            self._content.move_to_disk(self._disk)
             self._rows = self._content
         elif isinstance(self._content, Parts):
             pack_parts(self._content, self._disk)
@@ -205,7 +205,10 @@ class Reading:
             self._content = OpenFile(self._disk, self._content.packed, self._own)
 
     def again(self) -> "Reading":
-        """Read the same once more, from disk; the fingerprint tells whether it is the same."""
+        """Read the same once more, from disk; the fingerprint tells whether a file is the same.
+
+        Rows of a query that were changed there are refused where columns are read.
+        """
         assert self._disk is not None, "the reading was not kept"
         other = object.__new__(type(self))
         other.source = self.source

@@ -27,11 +27,11 @@ def sort_rows(rows: PackedRows) -> PackedRows:
     """
     found, ordered = hashlib.sha256(), PackedRows()
     many = rows.height > AT_ONCE
-    for some in _cut_into_ranges(rows) if many else (pl.concat(list(rows.take())),):
+    for some in _cut_into_ranges(rows) if many else (pl.concat(list(rows.take_frames())),):
         frame, texts = _sort_by_texts(some)
         for part in texts.iter_slices(AT_ONCE):
             found.update(part.write_ndjson().encode())
-        ordered.append(frame)
+        ordered.pack_frame(frame)
     ordered.types, ordered.sha256 = rows.types, found.hexdigest()
     return ordered
 
@@ -40,26 +40,26 @@ def _cut_into_ranges(rows: PackedRows) -> Iterator[pl.DataFrame]:
     """Frames of which each row comes before those of the next one."""
     looked: list[_Key] = []
     runs = PackedRows()
-    for frame in _join_frames(rows.take()):
+    for frame in _join_frames(rows.take_frames()):
         run, texts = _sort_by_texts(frame)
         step = max(1, texts.height // _LOOKS)
         looked += [_order(texts, at) for at in range(step // 2, texts.height, step)]
-        runs.append(run)
+        runs.pack_frame(run)
     looked.sort()
     ranges = -(-rows.height // AT_ONCE)
     limits = [looked[place * len(looked) // ranges] for place in range(1, ranges)]
     pieces = [PackedRows() for _ in range(ranges)]
-    for run in runs.take():
+    for run in runs.take_frames():
         texts, begin = _convert_to_texts(run), 0
         ends = [
             bisect_left(range(run.height), limit, key=lambda at: _order(texts, at))
             for limit in limits
         ]
         for piece, end in zip(pieces, [*ends, run.height], strict=True):
-            piece.append(run[begin:end])
+            piece.pack_frame(run[begin:end])
             begin = end
-    while pieces:
-        yield pl.concat(list(pieces.pop(0).take()))
+    for piece in pieces:
+        yield pl.concat(list(piece.take_frames()))
 
 
 def _join_frames(frames: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:

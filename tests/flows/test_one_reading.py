@@ -104,10 +104,10 @@ def test_the_check_reads_the_bytes_on_disk(tmp_path, monkeypatch):
 
     def keep(self, folder):
         kept(self, folder)
-        frame = self._content.columns(self._content.names).with_columns(pl.col("age") + 1)
+        frame = self._content.unpack_columns(self._content.names).with_columns(pl.col("age") + 1)
         self._disk.truncate(0)
         self._disk.seek(0)
-        PackedRows.of(frame).move(self._disk)
+        PackedRows.of(frame).move_to_disk(self._disk)
 
     with monkeypatch.context() as patch:
         patch.setattr(Reading, "keep", keep)

@@ -38,7 +38,7 @@ def database(tmp_path_factory):
 
 def asked(database, statement):
     rows = query_database(f"duckdb:///{database}", statement)
-    return rows.columns(rows.names), rows.sha256
+    return rows.unpack_columns(rows.names), rows.sha256
 
 
 def test_values_arrive_in_their_types(database):

@@ -30,7 +30,7 @@ def uri_of(server, database="people", more="encryption=off"):
 
 def ask(server, statement="select b, a from people", uri=None):
     rows = query_database(with_password(uri or uri_of(server), "env:ZQ7"), statement)
-    return rows.columns(rows.names), rows.sha256
+    return rows.unpack_columns(rows.names), rows.sha256
 
 
 # The driver remembers the gravest error of a connection: the milder ones come first here.

@@ -176,7 +176,7 @@ def test_the_fingerprint_of_a_query_is_that_of_earlier_releases(tmp_path, monkey
         connection.executemany("insert into t values (?, ?, ?)", rows)
     connection.close()
     found = query_database(f"sqlite:///{path}", "select * from t")
-    frame, sha256 = found.columns(found.names), found.sha256
+    frame, sha256 = found.unpack_columns(found.names), found.sha256
     texts = pl.DataFrame({name: as_text(frame[name]) for name in sorted(frame.columns)})
     lines = texts.sample(fraction=1, shuffle=True, seed=3).sort(pl.all()).write_ndjson()
     assert sha256 == hashlib.sha256(lines.encode()).hexdigest()

@@ -32,7 +32,7 @@ def pack(frame, ends):
     """Pack a frame as it comes in pieces."""
     rows = PackedRows()
     for begin, end in zip([0, *ends], [*ends, frame.height], strict=True):
-        rows.append(frame[begin:end])
+        rows.pack_frame(frame[begin:end])
     return rows
 
 
@@ -46,8 +46,8 @@ def test_many_rows_are_in_the_order_of_few(rows, at_once, data):
     texts = pl.DataFrame({name: as_text(frame[name]) for name in sorted(NAMES)})
     keys = [[(text is not None, (text or "").encode()) for text in row] for row in texts.rows()]
     order = sorted(range(len(rows)), key=keys.__getitem__)
-    assert found.columns(NAMES).rows() == [rows[at] for at in order]
-    assert found.columns(["a", "^a$"]).columns == ["a", "^a$"]
+    assert found.unpack_columns(NAMES).rows() == [rows[at] for at in order]
+    assert found.unpack_columns(["a", "^a$"]).columns == ["a", "^a$"]
     lines = texts[order].write_ndjson() if order else ""
     assert found.sha256 == hashlib.sha256(lines.encode()).hexdigest()
 
@@ -57,13 +57,13 @@ def test_rows_are_cut_into_ranges_that_are_unpacked_one_at_a_time(monkeypatch):
     for module in MODULES:
         monkeypatch.setattr(module, 100)
     frame = frame_of([(str(at * 7919 % 4000), at % 100, None) for at in range(4000)])
-    seen, append = [], PackedRows.append
+    seen, pack_frame = [], PackedRows.pack_frame
 
     def noted(rows, some):
         seen.append(some.height)
-        append(rows, some)
+        pack_frame(rows, some)
 
-    monkeypatch.setattr(PackedRows, "append", noted)
+    monkeypatch.setattr(PackedRows, "pack_frame", noted)
     found = sort_rows(pack(frame, range(100, 4000, 100)))
     assert found.height == 4000
     assert max(seen) <= 300
@@ -71,13 +71,13 @@ def test_rows_are_cut_into_ranges_that_are_unpacked_one_at_a_time(monkeypatch):
 
 def test_rows_in_a_file_are_those_of_the_memory_and_tell_a_change(tmp_path):
     rows = sort_rows(PackedRows.of(frame_of([("b", 2, None), ("a", None, "x")])))
-    before = rows.columns(NAMES).rows()
+    before = rows.unpack_columns(NAMES).rows()
     with (tmp_path / "kept").open("w+b") as disk:
-        rows.move(disk)
+        rows.move_to_disk(disk)
         again = rows.read_from(disk)
-        assert again.columns(NAMES).rows() == rows.columns(NAMES).rows() == before
+        assert again.unpack_columns(NAMES).rows() == rows.unpack_columns(NAMES).rows() == before
         assert again.sha256 == rows.sha256
         disk.seek(0)
-        PackedRows.of(frame_of([("b", 3, None), ("a", None, "x")])).move(disk)
+        PackedRows.of(frame_of([("b", 3, None), ("a", None, "x")])).move_to_disk(disk)
         with pytest.raises(InputError, match="the snapshot of the source cannot be read any more"):
-            again.columns(NAMES)
+            again.unpack_columns(NAMES)

@@ -45,7 +45,7 @@ def asked(monkeypatch):
 def test_snowflake(asked, monkeypatch):
     monkeypatch.setenv("ZQ7", "p@ss:w")
     uri = with_password("snowflake://ann@account/db/schema?warehouse=w", "env:ZQ7")
-    frame = query_database(uri, "select 1").columns(["b", "a"])
+    frame = query_database(uri, "select 1").unpack_columns(["b", "a"])
     assert asked == [("ann:p%40ss%3Aw@account/db/schema?warehouse=w", {}), "select 1"]
     assert frame.sort("b").rows() == [(1, "y"), (2, "x")]
 
