@@ -24,8 +24,8 @@ EXTRAS := [dev,docs,postgres,duckdb,mssql,s3,cluster,dask,otel,lineage,office,sk
 TEAM ?= open
 PGSERVER := $(VENV)/.pgserver
 
-.PHONY: demo team test test-all bounds validators mutants check format bench bench-all newest lock
-.PHONY: sbom clean
+.PHONY: demo team test test-all soak bounds validators mutants check format bench bench-all newest
+.PHONY: lock sbom clean
 
 demo: $(READY)          ## release a real survey and show the result
 	$(BIN)/crowdcover demo
@@ -36,14 +36,16 @@ team: $(READY) $(PGSERVER)  ## a team's services, two months of a series; TEAM=c
 test: $(KERNELS) $(DATABASE)  ## tests of a second or two: five minutes; PROFILE=thorough draws more
 	$(PYTEST) -m "not slow and not long" --hypothesis-profile $(PROFILE) $(WORKERS)
 
-test-all: PROFILE = thorough
 test-all: test bounds $(VALIDATORS)  ## the others, too: whole courses, real tables, servers
-	$(PYTEST) -m "slow or long" --hypothesis-profile $(PROFILE) $(WORKERS)
+	$(PYTEST) -m "(slow or long) and not soak" --hypothesis-profile $(PROFILE) $(WORKERS)
+
+soak: $(KERNELS) $(DATABASE) $(VALIDATORS)  ## all tests but the fast: more seeds, drawn thoroughly
+	$(PYTEST) -m "slow or long" --hypothesis-profile thorough $(WORKERS)
 
 # Machine code that looks at every index before it reads or writes has a folder of its own.
 bounds: $(READY)        ## tests of the kernels, each index checked: without, a wrong one goes unseen
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(abspath $(VENV))/bounds \
-		$(PYTEST) tests/anon_core -m "not slow" $(WORKERS)
+		$(PYTEST) tests/anon_core -m "not slow and not long" $(WORKERS)
 
 validators: $(VALIDATORS)  ## what checks datapackage.json, croissant.json and the like
 

@@ -77,7 +77,7 @@ LONG_FILES = (
 # Files of a few long tests that share nothing: their tests go to any worker, one by one.
 SPREAD_FILES = {"tests/flows/test_series_drawn.py"}
 
-# `make test` draws few examples, with PROFILE=thorough more; the slow suites always draw more.
+# `make soak` draws thoroughly, as others do with PROFILE=thorough.
 settings.register_profile("fast", max_examples=25, deadline=None)
 settings.register_profile("thorough", max_examples=50, deadline=None)
 

@@ -87,7 +87,9 @@ def test_people_of_a_survey_by_each_method(tmp_path, method):
     [
         ("googleplay", "googleplay/googleplaystore.csv.gz", 10841, 75886, 0.745),
         ("facebook", "facebook100/Caltech36.edges.csv.gz", 769, 33312, 0.42),
-        ("adult-smooth", "adult/adult.data.gz", 32561, 423293, 0.88),
+        pytest.param(
+            *("adult-smooth", "adult/adult.data.gz", 32561, 423293, 0.88), marks=pytest.mark.soak
+        ),
     ],
 )
 def test_sparse_matrices(tmp_path, example, table, records, entries, jaccard):

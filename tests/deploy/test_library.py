@@ -73,6 +73,7 @@ def run(words, folder, heard="", code=0):
     return done.stdout
 
 
+@pytest.mark.soak  # all kernels are compiled, two minutes
 def test_it_stands_beside_a_project_with_packages_of_its_own(environment, tmp_path):
     """`flows` and `tasks` are names that many projects use."""
     for name in ("flows", "tasks"):

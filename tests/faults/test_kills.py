@@ -1,4 +1,7 @@
-"""Ten seeds of kill -9 in each stage, of each worker: a release in parts has the same bytes."""
+"""kill -9 in each stage, of each worker: a release in parts has the same bytes.
+
+`make soak` tries ten seeds of each.
+"""
 
 import itertools
 
@@ -9,11 +12,12 @@ from tests.faults.kills import killed_in_turn
 from tests.faults.workers import release_without_a_worker, release_without_ranks
 from tests.slurm.machine import lacking, start_slurm
 from tests.support.farms import Cluster, kill
+from tests.support.soaking import soak_after
 
 pytestmark = pytest.mark.slow
-SEEDS = range(10)
-KILLS = 10
-RANKS = {"launcher": "mpirun", "tasks_per_node": 2, "resubmit": KILLS}
+SEEDS = soak_after(3, range(10))
+KILLS = soak_after(1, [3, 10])
+RANKS = {"launcher": "mpirun", "tasks_per_node": 2, "resubmit": 10}
 JOB = {**RANKS, "launcher": "slurm", "partition": "debug", "time_limit": "1h"}
 
 
@@ -43,14 +47,16 @@ def kill_times(folder, cluster, wanted):
 
 
 @pytest.mark.skipif(not MPIRUN.exists(), reason="mpirun is not installed beside this Python")
-def test_ranks_and_jobs_of_this_machine_are_killed(tmp_path):
-    kill_times(tmp_path, RANKS, KILLS)
+@pytest.mark.parametrize("kills", KILLS)
+def test_ranks_and_jobs_of_this_machine_are_killed(tmp_path, kills):
+    kill_times(tmp_path, RANKS, kills)
 
 
-def test_ranks_and_jobs_of_slurm_are_killed(tmp_path, monkeypatch):
+@pytest.mark.parametrize("kills", KILLS)
+def test_ranks_and_jobs_of_slurm_are_killed(tmp_path, monkeypatch, kills):
     if (reason := lacking()) is not None:
         pytest.skip(f"left out: {reason}")
     with start_slurm() as machine:
         for name, value in machine.environment.items():
             monkeypatch.setenv(name, value)
-        kill_times(tmp_path, JOB, KILLS // 2)  # a job takes twice as long
+        kill_times(tmp_path, JOB, kills)

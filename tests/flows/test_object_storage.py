@@ -22,6 +22,7 @@ from tests.flows.processes import crowdcover as in_process
 from tests.flows.s3 import storage
 from tests.support.audits import audit_release
 from tests.support.objects import WRITES, die_before
+from tests.support.soaking import soak_after
 
 pytest.importorskip("moto", reason="the S3 server is not installed: pip install 'moto[server]'")
 s3fs = pytest.importorskip("s3fs", reason="not installed: pip install 'crowdcover[s3]'")
@@ -85,7 +86,7 @@ def killed_before(plan, number):
     command("release", plan)
 
 
-@pytest.mark.parametrize("number", [0, 5, WRITES - 1])
+@pytest.mark.parametrize("number", soak_after(2, [0, WRITES - 1, 5]))
 def test_killed_between_two_writes(door, server, tmp_path, number):
     order = order_at(tmp_path)
     died = run(killed_before, str(order.plan), number, environment=door.environment)
@@ -98,7 +99,7 @@ def test_killed_between_two_writes(door, server, tmp_path, number):
     assert data_bytes(folder) == data_bytes(Order(tmp_path / "local").fix_seed().release())
 
 
-@pytest.mark.parametrize("number", [1, 2, 5, WRITES])
+@pytest.mark.parametrize("number", soak_after(2, [1, WRITES, 2, 5]))
 def test_storage_that_goes_down_while_a_version_is_written(door, tmp_path, number):
     order = order_at(tmp_path)
     door.requests, door.close_before = 0, number

@@ -29,6 +29,7 @@ from crowdcover.storage.vault.vault import Vault
 from tests import naive
 from tests.flows.orders import Order
 from tests.support.audits import audit_release
+from tests.support.soaking import soak_after
 from tests.typed import text_rows
 
 MOST = 300  # histories that the naive auditor counts of a person
@@ -327,7 +328,7 @@ def test_a_drawn_series_of_partitions_keeps_what_it_promises(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("first", range(0, 12, 3))
+@pytest.mark.parametrize("first", soak_after(2, range(0, 12, 3)))
 def test_twelve_drawn_series_keep_what_they_promise(tmp_path, first):
     for seed in range(first, first + 3):
         run(tmp_path / str(seed), 1000 + seed, 4)
@@ -336,7 +337,7 @@ def test_twelve_drawn_series_keep_what_they_promise(tmp_path, first):
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("first", range(0, 12, 3))
+@pytest.mark.parametrize("first", soak_after(2, range(0, 12, 3)))
 def test_twelve_drawn_series_of_partitions_keep_what_they_promise(tmp_path, first):
     for seed in range(first, first + 3):
         run(tmp_path / str(seed), 2000 + seed, 6, Partitions)

@@ -12,6 +12,7 @@ from matplotlib.image import imread
 from tests.reports import browser, samples
 from tests.reports.of_tables import render_page, render_verdicts
 from tests.support.pages import broken_rules, complaints, measure_pages
+from tests.support.soaking import soak_after
 
 pytestmark = pytest.mark.slow  # a browser draws every page at two widths and on paper
 
@@ -71,7 +72,9 @@ def pages() -> dict[str, str]:
 
 
 @pytest.fixture(
-    scope="module", params=[(360, False), (360, True), (1280, False), (1280, True)], ids=str
+    scope="module",
+    params=soak_after(2, [(360, False), (1280, True), (360, True), (1280, False)]),
+    ids=str,
 )
 def judged(request, pages, tmp_path_factory) -> dict[str, Any]:
     """The browser's measurements of every page, by width and colours."""

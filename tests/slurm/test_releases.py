@@ -224,6 +224,7 @@ def test_a_time_limit_that_is_reached_in_iteration_3(slurm, order, whole, said):
 
 
 @pytest.mark.slow
+@pytest.mark.soak
 def test_adult_by_two_ranks(slurm, tmp_path, said):
     cluster = "compute.cluster={launcher='slurm', tasks_per_node=2, partition='debug'}"
     manifest = published(

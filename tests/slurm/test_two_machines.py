@@ -9,6 +9,7 @@ from tests.flows.orders import Order, data_bytes, people
 from tests.slurm.machine import lacking, start_slurm
 from tests.support.machines import Machines, find_lacking_right
 from tests.support.ranks import act_in_iteration
+from tests.support.soaking import soak_after
 
 PARTS = {"name": "local-search", "part": 100}
 ITERATED = {"name": "adaptive", "part": 0, "schedule": "fixed", "max_iterations": 12}
@@ -58,7 +59,7 @@ def test_one_rank_on_each_machine(machines, slurm, orders, method):
     assert sorted(places) == ["alpha", "beta"]
 
 
-@pytest.mark.parametrize("name", Machines.names)
+@pytest.mark.parametrize("name", soak_after(1, Machines.names))
 def test_a_rank_of_one_machine_is_killed(machines, slurm, orders, name):
     here, there = orders
 

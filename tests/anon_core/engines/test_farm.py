@@ -28,6 +28,7 @@ from tests.strategies import EPSILONS, tables
 from tests.support.farms import LONGEST, MAKER, Cluster, Then, kill, spawned
 from tests.support.large import big_table
 from tests.support.masked import PAPER, kept
+from tests.support.soaking import soak_after
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +99,7 @@ def test_settings(cluster, chosen):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("workers", soak_after(1, [3, 1]))
 def test_a_cluster_of_this_machine(table, expected, workers):
     assert kept(dask.run(MAKER, table, workers=workers)) == expected
     assert spawned() == []
@@ -154,7 +155,7 @@ def test_what_parts_find_is_what_the_whole_finds(n, size, random):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("nth", [5, 50])
+@pytest.mark.parametrize("nth", soak_after(1, [5, 50]))
 def test_a_worker_of_this_machine_is_killed(table, expected, nth):
     died = []
 
@@ -201,7 +202,7 @@ def test_the_scheduler_is_killed(mortal, table, impatient):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("allowed", [0, 99])
+@pytest.mark.parametrize("allowed", soak_after(1, [0, 99]))
 def test_blocks_that_kill_whoever_searches_them(table, monkeypatch, allowed):
     """Whether Dask gives up the task, loses what it reads, or starts no worker in time."""
     monkeypatch.setattr(farmed, "search_chunk", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
@@ -226,7 +227,7 @@ def test_nobody_answers():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("failures", [1, 2, 3])
+@pytest.mark.parametrize("failures", soak_after(1, [3, 2, 1]))
 def test_a_cluster_of_this_machine_is_started_again(table, expected, monkeypatch, failures):
     starts = iter(range(failures))
     start = dask.LocalCluster

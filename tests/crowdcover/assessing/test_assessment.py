@@ -14,6 +14,7 @@ from anon_core.errors import InputError
 from tests.crowdcover.assessing.tables import DATA, TABLES, read_real_table
 from tests.crowdcover.releasing.people import people
 from tests.names import ROOT
+from tests.support.soaking import soak_after
 
 QUASI = ["age", "zip", "born", "smokes"]
 
@@ -40,7 +41,7 @@ def ours(frame, quasi, told):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", soak_after(2, TABLES))
 def test_pycanon_agrees_on_real_tables(name):
     """Where a row is all of a group, and where groups are large."""
     frame, quasi, told = read_real_table(name)

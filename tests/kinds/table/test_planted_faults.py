@@ -34,6 +34,7 @@ from crowdcover.storage.vault import secret_streams
 from crowdcover.validations.verdicts import Verdict
 from tests.codebooks import keeps_schema
 from tests.flows.orders import Order
+from tests.support.soaking import soak_after
 
 RECORDS = 72
 SEED = bytes(range(32))
@@ -677,7 +678,9 @@ def stated(column):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "plant", [each for each in FAULTS if each not in UNFINISHED], ids=lambda plant: plant.__name__
+    "plant",
+    soak_after(9, [each for each in FAULTS if each not in UNFINISHED]),
+    ids=lambda plant: plant.__name__,
 )
 def test_the_command_ends_with_4_for_each_fault(order, monkeypatch, capsys, plant):
     """The check and its expectations let a release of a faulty maker through."""

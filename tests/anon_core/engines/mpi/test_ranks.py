@@ -18,6 +18,7 @@ from tests.anon_core.engines.mpi.mpirun import CASES, MPIRUN, mpirun, ordered
 from tests.strategies import tables
 from tests.support.large import big_table
 from tests.support.masked import kept
+from tests.support.soaking import soak_after
 
 pytestmark = pytest.mark.skipif(
     not MPIRUN.exists(), reason="mpirun is not installed beside this Python"
@@ -115,7 +116,7 @@ def test_no_rank_repeats_a_part_of_another_one(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", soak_after(1, range(2)))
 @pytest.mark.parametrize(("first", "then"), [(2, 3), (3, 1)])
 def test_parts_go_on_where_ranks_were_killed(tmp_path, first, then, seed):
     """Eight parts, of which some are done."""
@@ -148,7 +149,7 @@ def adult():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("ranks", soak_after(1, [4, 2]))
 def test_adult_gives_the_bytes_of_the_local_engine(adult, tmp_path, ranks):
     maker, table, order, whole = adult
     job = ordered(tmp_path / "job", maker, table, order, ranks=ranks)

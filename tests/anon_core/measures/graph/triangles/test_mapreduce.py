@@ -23,6 +23,7 @@ from tests.anon_core.measures.graph.triangles.graphs import GOLDEN, golden, skew
 from tests.flows.processes import run
 from tests.strategies import simple_graphs
 from tests.support.farms import spawned
+from tests.support.soaking import soak_after
 
 METHODS = get_args(MapReduceMethod)
 SLOWER = [pytest.param(m, marks=pytest.mark.slow) for m in ("vc-bucket", "vc-bucket-usage")]
@@ -129,7 +130,7 @@ def measure_a_disk_version(folder, method):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["ec-disk", "vc-bucket-usage"])
+@pytest.mark.parametrize("method", soak_after(1, ["ec-disk", "vc-bucket-usage"]))
 def test_a_disk_version_keeps_to_a_tenth_of_the_graph(tmp_path, method):
     """In a process of its own: what other tests left running is not measured."""
     finished = run(measure_a_disk_version, str(tmp_path), method)
