@@ -1,12 +1,13 @@
 """A whole release, from a CSV file to what was published and checked, against the number of rows.
 
     python -m benchmarks.whole [RECORDS...] [--table NAME] [--owned ROWS] [--set KEY=VALUE...]
-                               [--postgres URI]
+                               [--parquet | --postgres URI]
 
 `payments`: drawn as in benchmarks/tables.py, each to a person of its own, under the columns of
 examples/openpayments.toml, k = 5. With `--owned` people are drawn who own so many rows in the mean,
 and hide among people. `poker`: drawn hands, all distinct, under benchmarks/poker.toml, k = 10.
-With `--postgres` the rows are put into a table of that database, as texts, and released from there.
+With `--parquet` or `--postgres` the rows are put into a file of that form, or into a table of that
+database, as texts, and released from there.
 Prints seconds and memory of each stage, and of the whole command; then exponents, the slopes of log
 amount against log rows.
 """
@@ -37,11 +38,13 @@ LONGEST = 63  # characters of a name in PostgreSQL: it cuts longer ones
 LOOK = 0.1  # seconds between two looks at the memory of a command
 
 
-def main(table, sizes, owned, sets, uri):
+def main(table, sizes, owned, sets, parquet, uri):
     runs = {}
     for records in sizes:
         with tempfile.TemporaryDirectory() as folder:
             plan = draw_table(table, records, owned, Path(folder))
+            if parquet:
+                move_to_parquet(plan)
             if uri:
                 move_to_postgres(plan, uri)
             found = measure_release(plan, sets)
@@ -69,10 +72,23 @@ def draw_table(table, records, owned, folder):
     return plan
 
 
+def scan_texts(plan):
+    """The rows of a plan's file, which may have no header."""
+    file = plan.with_name("source.csv")
+    return pl.scan_csv(file, infer_schema=False, has_header=plan.stem != "poker")
+
+
+def move_to_parquet(plan):
+    """Put the rows of a plan's file into another one, and let the plan name that."""
+    scan_texts(plan).sink_parquet(plan.with_name("source.parquet"))
+    plan.with_name("source.csv").unlink()
+    path = f'path = "{plan.with_name("source.parquet")}"'
+    plan.write_text(re.sub("(?m)^path = .*", path, plan.read_text(encoding="utf-8"), count=1))
+
+
 def move_to_postgres(plan, uri):
     """Put the rows of a plan's file into a table of its name, and let the plan select them."""
-    table, file = plan.stem, plan.with_name("source.csv")
-    rows = pl.scan_csv(file, infer_schema=False, has_header=table != "poker")
+    table, file, rows = plan.stem, plan.with_name("source.csv"), scan_texts(plan)
     names = rows.collect_schema().names()
     rows, mode = rows.rename({name: name[:LONGEST] for name in names}), "create"
     with closing(dbapi.connect(uri)) as connection, closing(connection.cursor()) as cursor:
@@ -192,7 +208,9 @@ if __name__ == "__main__":
     parser.add_argument("--table", choices=("payments", "poker"), default="payments")
     parser.add_argument("--owned", type=int, default=1)
     parser.add_argument("--set", action="append", default=[], dest="sets")
-    parser.add_argument("--postgres", metavar="URI", default="")
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("--parquet", action="store_true")
+    place.add_argument("--postgres", metavar="URI", default="")
     given = parser.parse_args()
     sizes = given.records or [100_000, 1_000_000, 10_000_000]
-    main(given.table, sizes, given.owned, given.sets, given.postgres)
+    main(given.table, sizes, given.owned, given.sets, given.parquet, given.postgres)
