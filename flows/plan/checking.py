@@ -10,7 +10,8 @@ from anon_core.errors import AnonymityError
 from crowdcover.flows.plan.column_files import ListedColumns, read_columns_file
 from crowdcover.flows.plan.plan import ReleasePlan
 from crowdcover.kinds.section import PlanError, refuse_together
-from crowdcover.storage.source.sources import Source, name_formats, require_distinct_names
+from crowdcover.storage.source.column_names import require_distinct_names
+from crowdcover.storage.source.sources import Source, name_formats
 
 
 def list_refusals(path: Path, overrides: Sequence[str], columns: str | None) -> tuple[str, ...]:

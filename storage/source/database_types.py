@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import polars as pl
 
 from anon_core.errors import InputError
-from crowdcover.storage.source.sources import require_distinct_names
+from crowdcover.storage.source.column_names import require_distinct_names
 from crowdcover.storage.source.values import DECIMAL_DIGITS, EXACT
 
 OIDS = 2**32  # PostgreSQL's are without a sign

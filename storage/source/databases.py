@@ -5,13 +5,13 @@ import polars as pl
 from anon_core.errors import InputError
 from crowdcover.storage.places.outages import ask_again
 from crowdcover.storage.source.answers import OF_SOURCE, kind_of, what_to_do
+from crowdcover.storage.source.column_names import require_distinct_names
 from crowdcover.storage.source.database_types import UNREADABLE_TYPE, ColumnTypes
 from crowdcover.storage.source.drivers import database_of
 from crowdcover.storage.source.drivers.base import Database
-from crowdcover.storage.source.packed_rows import PackedRows
 from crowdcover.storage.source.panics import silence_panics
-from crowdcover.storage.source.row_order import sort_rows
-from crowdcover.storage.source.sources import require_distinct_names
+from crowdcover.storage.source.snapshot.packed_rows import PackedRows
+from crowdcover.storage.source.snapshot.row_order import sort_rows
 from crowdcover.storage.source.values import FORM, call_or_refuse, unwrap_extension
 
 

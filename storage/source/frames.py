@@ -2,8 +2,9 @@
 
 import polars as pl
 
+from crowdcover.storage.source.column_names import require_distinct_names
 from crowdcover.storage.source.reading import Reading
-from crowdcover.storage.source.sources import Source, require_distinct_names
+from crowdcover.storage.source.sources import Source
 
 
 class FrameReading(Reading):
@@ -20,8 +21,7 @@ class FrameReading(Reading):
         self.beside = None if source.beside is None else Reading(source.beside)
         # Without a fingerprint: the content cannot change, and no vault keeps it.
         self.sha256 = self._own = ""
-        self._disk, self._many = None, False
-        self._rows = None
+        self._disk = self._kept = None
 
     def again(self) -> "FrameReading":
         """The same rows."""

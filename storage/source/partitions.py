@@ -10,9 +10,10 @@ from typing import Literal
 
 import polars as pl
 
-from crowdcover.storage.source.packed_rows import LOST, PackedRows
 from crowdcover.storage.source.reading import Reading
-from crowdcover.storage.source.row_order import sort_rows
+from crowdcover.storage.source.snapshot.packed_rows import PackedRows
+from crowdcover.storage.source.snapshot.pieces import LOST
+from crowdcover.storage.source.snapshot.row_order import sort_rows
 from crowdcover.storage.source.sources import Source
 from crowdcover.storage.source.values import call_or_refuse
 
@@ -71,8 +72,7 @@ class Picked(Reading):
 
     def __init__(self, source: Source, rows: pl.DataFrame) -> None:
         self.source = source.at(None)
-        self.beside = self._disk = None
-        self._rows, self._many = None, False
+        self.beside = self._disk = self._kept = None
         self._content = call_or_refuse(lambda: sort_rows(PackedRows.of(rows)), UNREADABLE_VALUES)
         self._own = self.sha256 = self._content.sha256
 

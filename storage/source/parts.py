@@ -8,10 +8,11 @@ order of their names, and the fingerprint is of names and bytes.
 import hashlib
 import io
 import re
-import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO
 from urllib.parse import unquote
 
 import polars as pl
@@ -22,6 +23,7 @@ from crowdcover.storage.places.objects import ObjectPath
 from crowdcover.storage.places.place import Place
 from crowdcover.storage.source.file_bytes import CHANGED_MEANWHILE, CLOSED
 from crowdcover.storage.source.formats.columnar import Parquet
+from crowdcover.storage.source.snapshot.pieces import Pieces
 from crowdcover.storage.source.values import call_or_refuse
 
 HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark write a missing value
@@ -31,17 +33,61 @@ WILDCARDS = re.compile(r"[*?]")
 WHOLE_LABEL = re.compile(r"-?(0|[1-9][0-9]{0,17})")
 
 
-class Parts(NamedTuple):
-    """Names and bytes of the files, by name."""
+class Parts:
+    """Names and bytes of the files, by name: in memory, then in one file.
 
-    files: tuple[tuple[str, bytes], ...]
+    Memory: all bytes until `move_to_disk`, then those of a file at a time.
+
+    Attributes
+    ----------
+    names : list of str
+    """
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._pieces = Pieces()
+
+    def add_file(self, name: str, data: bytes) -> None:
+        """Hold the bytes of one more file."""
+        self.names.append(name)
+        self._pieces.append(data)
 
     @property
     def sha256(self) -> str:
         """Hash of all names and bytes."""
         # A name holds no NUL and a hash has 64 digits: no two lists of files give one text.
-        lines = (f"{name}\0{hashlib.sha256(data).hexdigest()}\n" for name, data in self.files)
+        hashes = zip(self.names, self._pieces.hashes, strict=True)
+        lines = (f"{name}\0{sha256.hex()}\n" for name, sha256 in hashes)
         return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+    @cached_property
+    def schema(self) -> dict[str, pl.DataType]:
+        """Columns and types of the files; refused where they differ."""
+        schemas = [
+            call_or_refuse(lambda: dict(scan.collect_schema()), NO_PARQUET)  # noqa: B023
+            for scan in self.scan_files()
+        ]
+        if other := sum(schema != schemas[0] for schema in schemas):
+            raise InputError(
+                f"{other} of {len(schemas)} files of the source have other columns or types than "
+                "the first; write them with one schema"
+            )
+        return schemas[0]
+
+    def scan_files(self) -> Iterator[pl.LazyFrame]:
+        """The rows of file by file; refused: a snapshot with other bytes than were written."""
+        for data in self._pieces:
+            yield pl.scan_parquet(io.BytesIO(data), glob=False, hive_partitioning=False)
+
+    def move_to_disk(self, disk: IO[bytes]) -> None:
+        """Write all files into an empty one and give the memory back."""
+        self._pieces.move_to_disk(disk)
+
+    def read_from(self, disk: IO[bytes]) -> "Parts":
+        """Return the files by a duplicate of the one that holds them."""
+        parts = copy(self)
+        parts._pieces = self._pieces.read_from(disk)
+        return parts
 
 
 def is_pattern(path: Place) -> bool:
@@ -74,8 +120,10 @@ def read_parts(path: Place, key: str) -> Parts:
         )
     if not before:
         raise InputError(f"no Parquet file was found at {key}; name a file, a folder or a pattern")
+    parts = Parts()
     try:
-        files = tuple((name, (folder / name).read_bytes()) for name in before)
+        for name in before:
+            parts.add_file(name, (folder / name).read_bytes())
     except FileNotFoundError:
         raise InputError(CHANGED_MEANWHILE) from None
     except PermissionError:
@@ -83,7 +131,7 @@ def read_parts(path: Place, key: str) -> Parts:
     # Files are read one after another; equal stamps before and after make it one moment.
     if _list_files(folder, pattern) != before:
         raise InputError(CHANGED_MEANWHILE)
-    return Parts(files)
+    return parts
 
 
 def read_object(path: ObjectPath, key: str) -> bytes:
@@ -101,50 +149,20 @@ def read_object(path: ObjectPath, key: str) -> bytes:
 
 def part_names(parts: Parts) -> list[str]:
     """Names of the columns: those of the files, then those of their names."""
-    held = _read_schema(parts)
-    return [*held, *(name for name in _list_partition_keys(parts) if name not in held)]
+    keys = _list_partition_keys(parts)
+    return [*parts.schema, *(name for name in keys if name not in parts.schema)]
 
 
 def part_columns(parts: Parts, needed: Sequence[str]) -> pl.DataFrame:
     """The needed columns of all files, in the order of the files' names."""
-    held = _read_schema(parts)
-    added = [values for name, values in _of_names(parts).items() if name not in held]
+    added = [values for name, values in _of_names(parts).items() if name not in parts.schema]
     frames = []
-    for number, (_, data) in enumerate(parts.files):
+    for number, scan in enumerate(parts.scan_files()):
         stated = [pl.lit(each[number], dtype=each.dtype).alias(each.name) for each in added]
         # by_name: a plain select takes a name such as ^a$ for a pattern.
-        frame = _scan_parquet(data).with_columns(stated).select(cs.by_name(*needed))
+        frame = scan.with_columns(stated).select(cs.by_name(*needed))
         frames.append(call_or_refuse(frame.collect, NO_PARQUET))
     return pl.concat(frames)
-
-
-def _read_schema(parts: Parts) -> dict[str, pl.DataType]:
-    """Columns and types of the files; refused where they differ."""
-    schemas = [
-        call_or_refuse(lambda: dict(_scan_parquet(data).collect_schema()), NO_PARQUET)  # noqa: B023
-        for _, data in parts.files
-    ]
-    if other := sum(schema != schemas[0] for schema in schemas):
-        raise InputError(
-            f"{other} of {len(schemas)} files of the source have other columns or types than the "
-            "first; write them with one schema"
-        )
-    return schemas[0]
-
-
-def pack_parts(parts: Parts, disk: IO[bytes]) -> None:
-    """Write all files into one."""
-    # Stored, not deflated: Parquet is compressed already.
-    with zipfile.ZipFile(disk, "w") as archive:
-        for name, data in parts.files:
-            archive.writestr(zipfile.ZipInfo(name), data)
-
-
-def unpack_parts(disk: IO[bytes]) -> Parts:
-    """Read what `pack_parts` wrote."""
-    disk.seek(0)
-    with zipfile.ZipFile(disk) as archive:
-        return Parts(tuple((name, archive.read(name)) for name in archive.namelist()))
 
 
 def _separate_pattern(path: Place) -> tuple[Place, re.Pattern[str] | None]:
@@ -194,13 +212,9 @@ def _list_local_files(folder: Path) -> dict[str, tuple[str, ...]]:
     return stamps
 
 
-def _scan_parquet(data: bytes) -> pl.LazyFrame:
-    return pl.scan_parquet(io.BytesIO(data), glob=False, hive_partitioning=False)
-
-
 def _list_partition_keys(parts: Parts) -> list[str]:
     """Columns that all names state, in their order; refused where they differ."""
-    stated = [list(_parse_partition_pairs(name)) for name, _ in parts.files]
+    stated = [list(_parse_partition_pairs(name)) for name in parts.names]
     if other := sum(keys != stated[0] for keys in stated):
         raise InputError(
             f"{other} of {len(stated)} files of the source state other columns in their names than "
@@ -222,7 +236,7 @@ def _of_names(parts: Parts) -> dict[str, pl.Series]:
     """The columns that names state, a value for each file: whole numbers, or else texts."""
     columns = {}
     for key in _list_partition_keys(parts):
-        values = [_parse_partition_pairs(name)[key] for name, _ in parts.files]
+        values = [_parse_partition_pairs(name)[key] for name in parts.names]
         given = [None if value == HIVE_MISSING else value for value in values]
         whole = all(value is None or WHOLE_LABEL.fullmatch(value) for value in given)
         texts = pl.Series(key, given, dtype=pl.String)

@@ -15,18 +15,13 @@ from anon_core.errors import InputError
 from crowdcover.storage.places.credentials import with_password
 from crowdcover.storage.places.objects import ObjectPath, StoreError
 from crowdcover.storage.places.place import Place
+from crowdcover.storage.source.column_names import require_names
 from crowdcover.storage.source.databases import query_database
 from crowdcover.storage.source.file_bytes import Content, File, OpenFile, is_packed
-from crowdcover.storage.source.packed_rows import LOST, PackedRows
-from crowdcover.storage.source.parts import (
-    Parts,
-    in_parts,
-    pack_parts,
-    read_object,
-    read_parts,
-    unpack_parts,
-)
+from crowdcover.storage.source.parts import Parts, in_parts, read_object, read_parts
 from crowdcover.storage.source.points import list_read_names, name_boxes
+from crowdcover.storage.source.snapshot.packed_rows import PackedRows
+from crowdcover.storage.source.snapshot.pieces import LOST
 from crowdcover.storage.source.sources import (
     EMPTY_SOURCE,
     Source,
@@ -34,7 +29,6 @@ from crowdcover.storage.source.sources import (
     file_columns,
     file_names,
     open_required_file,
-    require_names,
 )
 
 
@@ -49,8 +43,8 @@ class Reading:
     may take its name meanwhile. The rows of a query, an object and a folder of files are kept by
     `keep`, in a file without a name: the system removes it with the process, however that ends.
 
-    Memory: until `keep` the packed rows of a query and the bytes of an object, until `close` the
-    bytes of a folder of files; beside them the columns that are asked for, and a block of the text
+    Memory: until `keep` the packed rows of a query and the bytes of an object or of a folder of
+    files; beside them the columns that are asked for, a file of a folder, and a block of the text
     while CSV is parsed.
 
     A source that lies beside it is read at the same moment; the fingerprint is of both.
@@ -59,7 +53,7 @@ class Reading:
     """
 
     __slots__ = (
-        *("_content", "_disk", "_many", "_own", "_rows"),
+        *("_content", "_disk", "_kept", "_own"),
         *("beside", "sha256", "source"),
     )
     least = 2  # rows that a source must have
@@ -69,12 +63,10 @@ class Reading:
         self.beside = None if source.beside is None else Reading(source.beside)
         self._disk: IO[bytes] | None = None
         self._content: File | Parts | PackedRows | pl.DataFrame | None
-        self._rows: PackedRows | None = None  # of a query, once they are on disk
+        self._kept: PackedRows | Parts | None = None  # once they are on disk
         self.sha256: str
         refusal = ""
         try:
-            # Decided once: `again` must not look at a path that may have changed.
-            self._many = source.path is not None and in_parts(source.path)
             self._read()
         except StoreError as error:
             refusal = f"{source.key} could not be read: {error}"
@@ -83,35 +75,35 @@ class Reading:
 
     def _read(self) -> None:
         """Read the content, and take its fingerprint."""
-        source = self.source
-        if source.path is not None:
-            self._content = self._of_place(source.path)
-            self.sha256 = (
-                hashlib.sha256(self._content.data).hexdigest()
-                if isinstance(self._content, Content)
-                else self._content.sha256
-            )
-        elif self._disk is not None:
-            assert self._rows is not None, "they were kept"
-            self._content = self._rows.read_from(self._disk)
-            self.sha256 = self._content.sha256
-        else:
-            assert source.uri is not None
-            assert source.query is not None
-            self._content = query_database(
-                with_password(source.uri, source.credentials), source.query, source.form
-            )
-            self.sha256 = self._content.sha256
+        content = self._find_content()
+        self._content = content
+        self.sha256 = (
+            hashlib.sha256(content.data).hexdigest()
+            if isinstance(content, Content)
+            else content.sha256
+        )
         # Kept apart from the joint hash below: `is_beside_itself` compares contents.
         self._own = self.sha256
         if self.beside is not None:
             both = self.sha256 + self.beside.sha256
             self.sha256 = hashlib.sha256(both.encode()).hexdigest()
 
+    def _find_content(self) -> Content | OpenFile | Parts | PackedRows:
+        """What the source holds, or was kept of it."""
+        if self._kept is not None:
+            assert self._disk is not None, "it was kept there"
+            return self._kept.read_from(self._disk)
+        if self.source.path is not None:
+            return self._of_place(self.source.path)
+        assert self.source.uri is not None
+        assert self.source.query is not None
+        uri = with_password(self.source.uri, self.source.credentials)
+        return query_database(uri, self.source.query, self.source.form)
+
     def _of_place(self, path: Place) -> Content | OpenFile | Parts:
-        """What lies at a path, or was kept of it."""
-        if self._many:
-            return unpack_parts(self._disk) if self._disk else read_parts(path, self.source.key)
+        """What lies at a path, or was kept of one file."""
+        if self._disk is None and in_parts(path):
+            return read_parts(path, self.source.key)
         if self._disk is None and isinstance(path, Path):
             self._disk = open_required_file(path, self.source.key)
         if self._disk is not None:
@@ -192,11 +184,9 @@ class Reading:
         if self._disk is not None or self._content is None:
             return
         self._disk = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - `end` closes it
-        if isinstance(self._content, PackedRows):
+        if isinstance(self._content, (PackedRows, Parts)):
             self._content.move_to_disk(self._disk)
-            self._rows = self._content
-        elif isinstance(self._content, Parts):
-            pack_parts(self._content, self._disk)
+            self._kept = self._content
         else:
             assert isinstance(self._content, Content)
             self._disk.write(self._content.data)
@@ -207,15 +197,14 @@ class Reading:
     def again(self) -> "Reading":
         """Read the same once more, from disk; the fingerprint tells whether a file is the same.
 
-        Rows of a query that were changed there are refused where columns are read.
+        Rows of a query and files of a folder, changed there, are refused where columns are read.
         """
         assert self._disk is not None, "the reading was not kept"
         other = object.__new__(type(self))
         other.source = self.source
         # A duplicate shares its offset with the original, so each reader seeks to the start.
         other._disk = os.fdopen(os.dup(self._disk.fileno()), "rb", buffering=0)
-        other._many = self._many
-        other._rows = self._rows
+        other._kept = self._kept
         other.beside = None if self.beside is None else self.beside.again()
         other._read()
         return other
@@ -254,8 +243,8 @@ class Absent(Reading):
 
     def __init__(self, source: Source, sha256: str) -> None:
         self.source, self.sha256 = source, sha256
-        self.beside = self._content = self._disk = None
-        self._rows, self._own, self._many = None, sha256, False
+        self.beside = self._content = self._disk = self._kept = None
+        self._own = sha256
 
     def again(self) -> Reading:
         """Raise `GoneError`."""

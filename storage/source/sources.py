@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from crowdcover.storage.places.place import Place
+from crowdcover.storage.source.column_names import require_distinct_names, require_names
 from crowdcover.storage.source.file_bytes import CLOSED, File, OpenFile
 from crowdcover.storage.source.formats import (
     PARTED,
@@ -25,7 +26,6 @@ from crowdcover.storage.source.points import Point
 from crowdcover.storage.source.values import FORM
 
 EMPTY_SOURCE = "the source is empty; a table with at least 2 rows is required"
-MOST_TOLD = 8  # doubled names that a refusal tells
 _BY_NAME = ContextVar("formats by name", default=False)
 
 
@@ -229,33 +229,3 @@ def require_file(path: Path, key: str = "source.path") -> None:
         )
     if path.stat().st_size == 0:
         raise InputError(EMPTY_SOURCE)
-
-
-def require_distinct_names(names: Sequence[str], *, shown: bool = True) -> list[str]:
-    """Return column names without the blanks around them; a name that occurs twice is refused.
-
-    Not `shown`: the names may be cells of a row that was taken for them, so the refusal tells the
-    places of the columns only.
-    """
-    stripped = [name.strip() for name in names]
-    places: dict[str, list[int]] = {}
-    for place, name in enumerate(stripped, start=1):
-        places.setdefault(name, []).append(place)
-    doubled = {name: where for name, where in places.items() if len(where) > 1}
-    if doubled:
-        clashes = [
-            f"columns {' and '.join(map(str, where))}{f' ({name!r})' if shown else ''}"
-            for name, where in list(doubled.items())[:MOST_TOLD]
-        ]
-        more = f" and {len(doubled) - MOST_TOLD} more" if len(doubled) > MOST_TOLD else ""
-        raise InputError(
-            f"{len(stripped) - len(places)} of {len(names)} column names of the source occur more "
-            f"than once: {'; '.join(clashes)}{more}; rename them"
-        )
-    return stripped
-
-
-def require_names(present: Sequence[str], needed: Sequence[str]) -> None:
-    """Refuse a source that lacks a needed column."""
-    if lost := [name for name in needed if name not in present]:
-        raise InputError(f"the source has no column {', '.join(lost)}; correct [columns]")

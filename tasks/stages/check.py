@@ -13,8 +13,8 @@ from crowdcover.kinds.judge.audit import Audit
 from crowdcover.kinds.judge.limits import ReleaseLimits, describe_shortfalls
 from crowdcover.kinds.plan.series import Following
 from crowdcover.kinds.versions import Before, KnownPeople
-from crowdcover.storage.source.packed_rows import LOST
 from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.snapshot.pieces import LOST
 from crowdcover.storage.vault.run import Run, Stored
 from crowdcover.storage.vault.verdicts import VERDICT
 from crowdcover.tasks.orchestration.gates import describe_page_place, drop_stage, judge_stage

@@ -11,8 +11,8 @@ import pytest
 
 from anon_core.errors import InputError
 from crowdcover.storage.approval.approval import Approval, Decision, WaitingError
-from crowdcover.storage.source.packed_rows import PackedRows
 from crowdcover.storage.source.reading import Reading
+from crowdcover.storage.source.snapshot.packed_rows import PackedRows
 from crowdcover.storage.vault.refusals import SecondReleaseError
 from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import run
@@ -122,7 +122,7 @@ def test_a_snapshot_ends_with_its_process(tmp_path):
     """Killed when the check begins, while the rows of the query lie on disk."""
     order = in_a_database(tmp_path).fix_seed()
     path = order.run.path
-    rows = "crowdcover.storage.source.packed_rows:PackedRows"
+    rows = "crowdcover.storage.source.snapshot.packed_rows:PackedRows"
     killed = run(release_until, str(order.plan), rows, "read_from", 0, False)
     assert killed.code == -signal.SIGKILL
     kept = b"".join(each.read_bytes() for each in path.rglob("*") if each.is_file())

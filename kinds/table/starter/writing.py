@@ -32,9 +32,10 @@ from crowdcover.kinds.table.starter.points import join_points
 from crowdcover.kinds.table.starter.proposal import Proposal
 from crowdcover.kinds.table.starter.proposals import count_repeated_rows, propose_role
 from crowdcover.kinds.table.starter.values import SHARED_BY, Values
+from crowdcover.storage.source.column_names import require_distinct_names
 from crowdcover.storage.source.drivers import split_file_address
 from crowdcover.storage.source.reading import Reading
-from crowdcover.storage.source.sources import Source, read_leading_rows, require_distinct_names
+from crowdcover.storage.source.sources import Source, read_leading_rows
 
 COLUMNS_TOLD = 12  # of the columns
 OPENING = """\

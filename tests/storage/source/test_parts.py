@@ -126,6 +126,21 @@ def test_numbers_in_names_that_are_none(tmp_path):
     assert set(read(tmp_path / "people", ["code", "age"])[0]["code"]) == {"007", "1", "a b/c"}
 
 
+def test_files_that_were_kept_are_read_from_there(tmp_path):
+    folder = write(tmp_path / "people")
+    expected, reading = read(folder)
+    reading.keep(tmp_path)
+    shutil.rmtree(folder)
+    for each in (reading, reading.again(), reading.again().again()):
+        assert each.columns([], FRAME.columns).sort("age").equals(expected)
+        assert each.sha256 == reading.sha256
+    again = reading.again()
+    reading._disk.truncate(99)
+    for each in (reading, again):
+        with pytest.raises(InputError, match="the snapshot of the source cannot be read any more"):
+            each.columns([], FRAME.columns)
+
+
 def test_what_is_refused(tmp_path):
     folder = write(tmp_path / "people")
     for name, words in (

@@ -168,7 +168,7 @@ def test_fewer_than_two_rows_are_refused_whatever_is_needed(tmp_path):
 def test_the_fingerprint_of_a_query_is_that_of_earlier_releases(tmp_path, monkeypatch, at_once):
     """Run folders in vaults are named by it: sorted columns, sorted rows, as JSON lines."""
     for module in ("packed_rows", "row_order"):
-        monkeypatch.setattr(f"crowdcover.storage.source.{module}.AT_ONCE", at_once)
+        monkeypatch.setattr(f"crowdcover.storage.source.snapshot.{module}.AT_ONCE", at_once)
     path = tmp_path / "t.db"
     rows = [("b", 2.5, None), ("a", None, b"\xff"), (None, 1.0, b""), ("a", None, b"\xff")]
     with sqlite3.connect(path) as connection:

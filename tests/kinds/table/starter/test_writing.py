@@ -12,7 +12,7 @@ from crowdcover.flows.plan.plan import ReleasePlan
 from crowdcover.kinds.section import PlanError, source_called
 from crowdcover.kinds.table.starter.proposals import propose_role
 from crowdcover.kinds.table.starter.writing import propose_plan
-from crowdcover.storage.source.packed_rows import PackedRows
+from crowdcover.storage.source.snapshot.packed_rows import PackedRows
 from crowdcover.storage.source.sources import Source
 from tests.support.starter import MARK, decided, people, store, written
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from crowdcover.storage.source.packed_rows import AT_ONCE, PackedRows
+from crowdcover.storage.source.snapshot.packed_rows import AT_ONCE, PackedRows
 from crowdcover.storage.source.values import as_text, call_or_refuse
 
 _LOOKS = 128  # rows of a frame whose texts tell where to cut

@@ -1,20 +1,17 @@
 """Rows of a query, packed: however many there are, few are unpacked at once."""
 
-import hashlib
 import io
-import os
 from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import IO
 
 import polars as pl
 
-from anon_core.errors import InputError
 from crowdcover.storage.source.database_types import UNREADABLE_TYPE, ColumnTypes
+from crowdcover.storage.source.snapshot.pieces import LOST, Pieces
 from crowdcover.storage.source.values import call_or_refuse
 
 AT_ONCE = 250_000  # rows that are packed together
-LOST = "the snapshot of the source cannot be read any more; run again"
 
 
 class PackedRows:
@@ -39,10 +36,7 @@ class PackedRows:
         self.height = 0
         self.types = ColumnTypes()
         self.sha256 = ""
-        self._packed: list[bytes] = []
-        self._disk: IO[bytes] | None = None
-        # Size and hash of what lies in the file, one after the other.
-        self._written: list[tuple[int, bytes]] = []
+        self._packed = Pieces()
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> "PackedRows":
@@ -69,43 +63,25 @@ class PackedRows:
         # By their places: a name such as ^a$ would be taken for a pattern.
         places = [self.names.index(name) for name in needed]
         found = call_or_refuse(
-            lambda: pl.concat([_unpack(packed, places) for packed in self._list_packed()]), LOST
+            lambda: pl.concat([_unpack(packed, places) for packed in self._packed]), LOST
         )
         return call_or_refuse(lambda: self.types.restore_columns(found), UNREADABLE_TYPE)
 
     def take_frames(self) -> Iterator[pl.DataFrame]:
         """Unpack frame by frame, and give each up."""
         places = list(range(len(self.names)))
-        for number, packed in enumerate(self._packed):
-            self._packed[number] = b""
+        for packed in self._packed.take():
             yield _unpack(packed, places)
 
     def move_to_disk(self, disk: IO[bytes]) -> None:
         """Write what is packed into an empty file and give the memory back."""
-        for packed in self._packed:
-            disk.write(packed)
-        disk.flush()
-        self._written = [(len(each), hashlib.sha256(each).digest()) for each in self._packed]
-        self._disk, self._packed = disk, []
+        self._packed.move_to_disk(disk)
 
     def read_from(self, disk: IO[bytes]) -> "PackedRows":
         """Return the rows by a duplicate of the file."""
         rows = copy(self)
-        rows._disk = disk
+        rows._packed = self._packed.read_from(disk)
         return rows
-
-    def _list_packed(self) -> Iterator[bytes]:
-        if self._disk is None:
-            yield from self._packed
-            return
-        at = 0
-        for size, sha256 in self._written:
-            # At a place of its own: duplicates of the file share their offset.
-            packed = os.pread(self._disk.fileno(), size, at)
-            if hashlib.sha256(packed).digest() != sha256:
-                raise InputError(LOST)
-            yield packed
-            at += size
 
 
 def _unpack(packed: bytes, places: Sequence[int]) -> pl.DataFrame:

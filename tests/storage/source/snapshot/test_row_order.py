@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.errors import InputError
-from crowdcover.storage.source.packed_rows import PackedRows
-from crowdcover.storage.source.row_order import sort_rows
+from crowdcover.storage.source.snapshot.packed_rows import PackedRows
+from crowdcover.storage.source.snapshot.row_order import sort_rows
 from crowdcover.storage.source.values import as_text
 
-MODULES = [f"crowdcover.storage.source.{name}.AT_ONCE" for name in ("packed_rows", "row_order")]
+FOLDER = "crowdcover.storage.source.snapshot"
+MODULES = [f"{FOLDER}.{name}.AT_ONCE" for name in ("packed_rows", "row_order")]
 TEXTS = st.sampled_from(
     [None, "", " ", "a", "aa", "b", "\x00", "Z", "\xe4", "\uffff", "\U0001f600"]
 )
