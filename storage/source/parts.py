@@ -75,7 +75,7 @@ class Parts:
         return schemas[0]
 
     def scan_files(self) -> Iterator[pl.LazyFrame]:
-        """The rows of file by file; refused: a snapshot with other bytes than were written."""
+        """Scan file by file; refused: a snapshot with other bytes than were written."""
         for data in self._pieces:
             yield pl.scan_parquet(io.BytesIO(data), glob=False, hive_partitioning=False)
 
