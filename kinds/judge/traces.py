@@ -1,11 +1,10 @@
 """What release files hold beside the rows: gzip header, Parquet footer and pages. No Prefect here.
 
 A Parquet file has many places that no reader shows: unused entries of dictionaries, bytes behind
-the last value of a page, unknown fields of its structs. So the rows are written again. Equal bytes
-hold nothing else. They presume the build of polars that wrote the file, and rows that lay in memory
-in the same parts: pages begin anew with each part, and a sort makes as many parts as threads. So
-other bytes are no fault by themselves. Then the structs are compared (`footers`, `layouts`), and
-the finding says that pages were not compared byte by byte.
+the last value of a page, unknown fields of its structs. So the rows are written again, group by
+group. Equal bytes hold nothing else. They presume the build of polars that wrote the file, so other
+bytes are no fault by themselves. Then the structs are compared (`footers`, `layouts`), and the
+finding says that pages were not compared byte by byte.
 """
 
 import io
@@ -13,7 +12,6 @@ import re
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -38,8 +36,8 @@ WRITER = re.compile(
     rb"( \(build [0-9a-f]{7,40}\))?"
 )
 OTHER_PAGES = (
-    "polars lays the rows of {name} out in other pages here (another build, or another number of "
-    "threads), so its footer and the sizes of its pages were compared, but not each byte"
+    "polars lays the rows of {name} out in other pages here (another build, or other settings), so "
+    "its footer and the sizes of its pages were compared, but not each byte"
 )
 # What Python writes in a gzip header for speed and system.
 SPEEDS, SYSTEMS = (0, 2, 4), (3, 255)
@@ -102,21 +100,20 @@ def gzip_traces(content: Content) -> Iterator[str]:
         yield "the gzip file goes on after its rows"
 
 
-def _write_rows(rows: pl.DataFrame, group: int | None = None) -> bytes:
-    """A Parquet file as the makers write one, with groups of about so many rows."""
+def _write_rows(rows: pl.DataFrame) -> bytes:
+    """A Parquet file as the makers write one, of one group."""
     file = io.BytesIO()
-    rows.write_parquet(file, row_group_size=group)
+    rows.write_parquet(file, row_group_size=max(1, rows.height))
     return file.getvalue()
 
 
-def _write_again(column: pl.Series, sizes: Sequence[int]) -> Iterator[bytes]:
-    """A column as a file that has groups of these sizes may have been written, it alone."""
-    whole = column.rechunk().to_frame()
-    yield _write_rows(whole, max(sizes, default=None))
-    # Groups end where the rows lay apart in memory, as those of two versions of a series do.
-    parts = [whole[end - size : end] for size, end in zip(sizes, accumulate(sizes), strict=True)]
-    if len(parts) > 1:
-        yield _write_rows(pl.concat(parts, rechunk=False))
+def _write_again(part: pl.Series) -> Iterator[bytes]:
+    """One group of a column as it may have been written, it alone."""
+    # Lists as the makers write them, apart from others in memory, and as earlier ones did: polars
+    # sizes pages of lists by all lists that lie together.
+    if part.dtype.is_nested():
+        yield _write_rows(part.gather(pl.int_range(len(part), eager=True)).to_frame())
+    yield _write_rows(part.to_frame())
 
 
 def _find_parquet_traces(content: Content, rows: Columns) -> tuple[list[str], bool]:
@@ -150,29 +147,37 @@ def _find_parquet_traces(content: Content, rows: Columns) -> tuple[list[str], bo
         if other:  # pages are read by numbers that must be right before
             continue
         chunks = slice(first, first := first + sum(1 for _ in _list_leaves(column[:0].alias(""))))
-        again = _find_same_pages(content, groups, chunks, column, sizes)
+        again = _find_same_pages(content, groups, chunks, column)
         if again is None:
             alike = False
             pages += _compare_pages(content, groups, chunks, column)
         else:
-            kinds |= list_kinds(again)
+            kinds |= again
     alike = alike and not other and list_kinds(content) <= kinds
     return [*found, *(other or pages)], alike
 
 
 def _find_same_pages(
-    content: Content, groups: Sequence[Any], chunks: slice, column: pl.Series, sizes: Sequence[int]
-) -> bytes | None:
-    """A file of this column alone with pages of the same bytes, if one can be written here."""
-    for written in _write_again(column, sizes):
-        again = read_footer(written).fields().get(4, [])
-        if [group[3] for group in again] == sizes and all(
-            describe_chunk(content, chunk) == describe_chunk(written, other)
-            for group, alone in zip(groups, again, strict=True)
-            for chunk, other in zip(group[1][chunks], alone[1], strict=True)
-        ):
-            return written
-    return None
+    content: Content, groups: Sequence[Any], chunks: slice, column: pl.Series
+) -> set[tuple[int, ...]] | None:
+    """The kinds of number where pages of the same bytes can be written here, group by group."""
+    whole, first, kinds = column.rechunk(), 0, set[tuple[int, ...]]()
+    for group in groups:
+        part = whole[first : (first := first + group[3])]
+        same = (w for w in _write_again(part) if _has_pages_of(w, content, group[1][chunks]))
+        if (written := next(same, None)) is None:
+            return None
+        kinds |= list_kinds(written)
+    return kinds
+
+
+def _has_pages_of(written: bytes, content: Content, chunks: Sequence[Any]) -> bool:
+    """Whether the only group of a written file has the pages of these chunks."""
+    again = read_footer(written).fields().get(4, [])
+    return len(again) == 1 and all(
+        describe_chunk(content, chunk) == describe_chunk(written, other)
+        for chunk, other in zip(chunks, again[0][1], strict=True)
+    )
 
 
 def _find_hidden_values(column: pl.Series) -> Iterator[str]:
