@@ -57,10 +57,10 @@ def write_parquet(rows: pl.DataFrame, path: Path) -> None:
 def write_parquet_of_batches(
     cut: Callable[[slice], pl.DataFrame], records: int, path: Path
 ) -> None:
-    """Write the rows that `cut` gives by row group, with the bytes of `write_parquet`.
+    """Write the rows that `cut` gives by row group: few of them lie in memory at a time.
 
-    So few row groups lie in memory at a time. Lists must be cut out of those of all rows: polars
-    sizes their pages by these.
+    The bytes are those of `write_parquet`. Only lists may get more pages there, as polars sizes the
+    pages of each row group by the lists of all rows.
     """
 
     def list_groups(*_pushed_down: object) -> Iterator[pl.DataFrame]:

@@ -78,11 +78,11 @@ class MaskedRows:
 
     def cut_text(self, rows: slice) -> pl.DataFrame:
         """Return some rows as data.csv.gz has them."""
-        return self._lay_out(rows, self._texts, {})
+        return self._lay_out(rows, self._texts)
 
     def cut_native(self, rows: slice) -> pl.DataFrame:
         """Return some rows as data.parquet has them."""
-        return self._lay_out(rows, self._natives, self._lists)
+        return self._lay_out(rows, self._natives)
 
     def match_keys(self, source_row: NDArray[np.int64]) -> Callable[[slice], pl.DataFrame]:
         """What gives the source row and the key of some records, in the order of the records."""
@@ -107,15 +107,6 @@ class MaskedRows:
         }
 
     @cached_property
-    def _lists(self) -> dict[str, pl.Series]:
-        """The lists of all rows: polars sizes the pages of a row group by them."""
-        return {
-            name: cells[self.cells[name].cell]
-            for name, cells in self._natives.items()
-            if isinstance(cells.dtype, pl.List)
-        }
-
-    @cached_property
     def _texts(self) -> dict[str, pl.Series]:
         """The distinct cells of each quasi-identifier as texts."""
         return {
@@ -123,18 +114,11 @@ class MaskedRows:
             for name, shown in self.cells.items()
         }
 
-    def _lay_out(
-        self, rows: slice, cells: Mapping[str, pl.Series], whole: Mapping[str, pl.Series]
-    ) -> pl.DataFrame:
-        """Key, cells and carried values of some rows.
-
-        `cells` has the distinct cells of each quasi-identifier; `whole` the columns of all rows.
-        """
+    def _lay_out(self, rows: slice, cells: Mapping[str, pl.Series]) -> pl.DataFrame:
+        """Key, cells and carried values of some rows, out of the distinct cells."""
         laid = {KEY: _spell_keys(self.keys[rows])}
         for name in (column.name for column in list_released_columns(self.columns)):
-            if name in whole:
-                laid[name] = whole[name][rows]
-            elif name in self.cells:
+            if name in self.cells:
                 laid[name] = cells[name][self.cells[name].cell[rows]]
             else:
                 laid[name] = self.frame[name][self.person[rows]]
