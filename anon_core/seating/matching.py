@@ -138,7 +138,9 @@ def _list_shares(
     owner, row, count = (np.zeros(holders.size, dtype=np.int32) for _ in range(3))
     list_shares(kind, order, holders, np.cumsum(held) - held, owner, row, count)
     left = drop_empty_edges(owner, row, count)
-    return owner[:left], row[:left], count[:left]
+    for each in (owner, row, count):
+        each.resize(left, refcheck=False)  # a slice would keep all
+    return owner, row, count
 
 
 def _number_by_locality(table: BinaryTable) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
