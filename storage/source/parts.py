@@ -50,7 +50,7 @@ class Parts:
     def add_file(self, name: str, data: bytes) -> None:
         """Hold the bytes of one more file."""
         self.names.append(name)
-        self._pieces.append(data)
+        self._pieces.add_piece(data)
 
     @property
     def sha256(self) -> str:

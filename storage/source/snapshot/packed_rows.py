@@ -53,7 +53,7 @@ class PackedRows:
         for some in frame.iter_slices(AT_ONCE) if frame.height else (frame,):
             packed = io.BytesIO()
             some.write_ipc(packed, compression="lz4")
-            self._packed.append(packed.getvalue())
+            self._packed.add_piece(packed.getvalue())
 
     def unpack_columns(self, needed: Sequence[str]) -> pl.DataFrame:
         """Unpack the needed columns of all rows, in the types of the database.
@@ -70,7 +70,7 @@ class PackedRows:
     def take_frames(self) -> Iterator[pl.DataFrame]:
         """Unpack frame by frame, and give each up."""
         places = list(range(len(self.names)))
-        for packed in self._packed.take():
+        for packed in self._packed.take_pieces():
             yield _unpack(packed, places)
 
     def move_to_disk(self, disk: IO[bytes]) -> None:

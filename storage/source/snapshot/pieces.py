@@ -27,7 +27,7 @@ class Pieces:
         self._sizes: list[int] = []  # of what lies in the file
         self._disk: IO[bytes] | None = None
 
-    def append(self, piece: bytes) -> None:
+    def add_piece(self, piece: bytes) -> None:
         """Hold one more, in memory."""
         self._held.append(piece)
         self.hashes.append(hashlib.sha256(piece).digest())
@@ -45,7 +45,7 @@ class Pieces:
             yield piece
             at += size
 
-    def take(self) -> Iterator[bytes]:
+    def take_pieces(self) -> Iterator[bytes]:
         """Give up one held piece after the other."""
         for number, piece in enumerate(self._held):
             self._held[number] = b""

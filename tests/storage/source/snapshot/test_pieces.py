@@ -16,7 +16,7 @@ BYTES = [b"one", b"", b"another one", bytes(100)]
 def hold(parts):
     pieces = Pieces()
     for part in parts:
-        pieces.append(part)
+        pieces.add_piece(part)
     return pieces
 
 
@@ -35,7 +35,7 @@ def test_a_file_gives_what_the_memory_held(parts, at_once):
 
 def test_each_piece_is_given_up_as_it_is_taken():
     pieces = hold(BYTES)
-    taken = pieces.take()
+    taken = pieces.take_pieces()
     assert (next(taken), list(pieces)) == (BYTES[0], [b"", *BYTES[1:]])
     assert list(taken) == BYTES[1:]
     assert not any(pieces)
