@@ -7,12 +7,10 @@ from typing import Any
 
 from tests.reports import browser
 from tests.support.devtools import browsing
-from tests.support.soaking import soak_after
 from tests.support.validators import VALIDATORS
 
 TALLEST = 10**6
-# Width, dark.
-SCREENS = soak_after(2, [(1280, False), (390, True), (390, False), (1280, True)])
+SCREENS = [(1280, False), (390, True), (390, False), (1280, True)]  # width, dark
 PROBE = Path(__file__).with_name("probe.js").read_text(encoding="utf-8")
 # Frames hold other pages, which are measured by themselves.
 RULES = "axe.run(document, {iframes: false, preload: false, resultTypes: ['violations']})"

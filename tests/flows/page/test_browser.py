@@ -18,7 +18,7 @@ from tests.flows.orders import RARE, Order, people
 from tests.kinds.graph.orders import GraphOrder
 from tests.kinds.matrix.orders import MatrixOrder
 from tests.support.devtools import browsing
-from tests.support.pages import complaints, measure_page
+from tests.support.pages import SCREENS, complaints, measure_page
 from tests.support.series import registry
 
 pytestmark = pytest.mark.slow  # a browser, two releases and a trial in processes of their own
@@ -50,9 +50,9 @@ def opened(named, folder, *options):
 
 
 def look(tab, pictures, name):
-    """Measure and photograph a page at two widths, one of them dark."""
+    """Measure and photograph a page at two widths, light and dark."""
     tab.evaluate("document.querySelectorAll('details').forEach((each) => each.open = true); 0")
-    for width, dark in ((1280, False), (390, True)):
+    for width, dark in SCREENS:
         tab.resize(width, dark=dark)
         found = measure_page(tab)
         assert complaints(found) == {}, (name, width)

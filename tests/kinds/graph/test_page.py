@@ -14,6 +14,7 @@ from crowdcover.reports.words import ABOVE, NO_LIMIT, NOT_MEASURED, WITHIN
 from tests.kinds.graph.orders import manifest
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
 from tests.support.pages import SCREENS, require_readable_report
+from tests.support.soaking import soak_after
 
 PLOTS = ("plot-hiding", "plot-degrees", "plot-attacks", "plot-hops")
 MEASURED = {"levels": np.array([1.0, 4.0]), "before": np.ones(5), "after": np.ones(7)}
@@ -33,7 +34,7 @@ def test_the_page_is_whole_and_named(links):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("screen", SCREENS, ids=str)
+@pytest.mark.parametrize("screen", soak_after(2, SCREENS), ids=str)
 def test_everybody_can_read_it(links, tmp_path, screen):
     text = (links.published / "report.html").read_text()
     require_readable_report(text, screen, tmp_path, drawings=len(PLOTS))

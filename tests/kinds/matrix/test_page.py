@@ -14,6 +14,7 @@ from crowdcover.reports.words import ABOVE, NO_LIMIT, WITHIN
 from tests.kinds.matrix.orders import manifest
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
 from tests.support.pages import SCREENS, require_readable_report
+from tests.support.soaking import soak_after
 
 FOLDER = ("releases", "likes", "v1")
 
@@ -37,7 +38,7 @@ def test_the_page_of_verdicts_shows_the_checks_of_a_matrix(likes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("screen", SCREENS, ids=str)
+@pytest.mark.parametrize("screen", soak_after(2, SCREENS), ids=str)
 def test_everybody_can_read_it(likes, tmp_path, screen):
     text = likes.folder.joinpath(*FOLDER, "report.html").read_text()
     require_readable_report(text, screen, tmp_path, drawings=3)
