@@ -112,7 +112,9 @@ def _write_again(part: pl.Series) -> Iterator[bytes]:
     # Lists as the makers write them, apart from others in memory, and as earlier ones did: polars
     # sizes pages of lists by all lists that lie together.
     if part.dtype.is_nested():
-        yield _write_rows(part.gather(pl.int_range(len(part), eager=True)).to_frame())
+        # The alias: polars takes a name such as ^a$ for a pattern.
+        apart = part.alias("").gather(pl.int_range(len(part), eager=True))
+        yield _write_rows(apart.alias(part.name).to_frame())
     yield _write_rows(part.to_frame())
 
 

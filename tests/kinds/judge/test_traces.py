@@ -78,6 +78,16 @@ def test_what_is_published_carries_nothing_else(path):
     assert find_file_traces(path, "csv", FRAME) == []
 
 
+@pytest.mark.parametrize("name", ["^a$", "^x.*$", "*", "a\nb", ""])
+def test_names_that_look_like_patterns_are_names(path, name):
+    notes = []
+    for values in ([[3, 5], [], [-4]], [[{"p": 1}], None, []], ["a", None, "b"], [0.5, 2.0, None]):
+        whole = pl.DataFrame({"a": ["x", "y", "z"], name: values})
+        whole.write_parquet(path)
+        assert find_file_traces(path, "parquet", whole, notes) == []
+    assert notes == []
+
+
 def test_many_rows_are_split_evenly(path):
     whole = pl.DataFrame({"key": [f"{n:016x}" for n in range(300_000)]})
     assert parquet(path, whole, row_group_size=70_000) == []
