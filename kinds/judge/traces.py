@@ -163,9 +163,11 @@ def _find_same_pages(
     content: Content, groups: Sequence[Any], chunks: slice, column: pl.Series
 ) -> set[tuple[int, ...]] | None:
     """The kinds of number where pages of the same bytes can be written here, group by group."""
-    whole, first, kinds = column.rechunk(), 0, set[tuple[int, ...]]()
+    # Together, as lists of older files were written; other columns group by group.
+    whole = column.rechunk() if column.dtype.is_nested() else column
+    first, kinds = 0, set[tuple[int, ...]]()
     for group in groups:
-        part = whole[first : (first := first + group[3])]
+        part = whole[first : (first := first + group[3])].rechunk()
         same = (w for w in _write_again(part) if _has_pages_of(w, content, group[1][chunks]))
         if (written := next(same, None)) is None:
             return None
