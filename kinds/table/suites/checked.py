@@ -60,10 +60,8 @@ def build_binarized_suite(stored: Stored) -> Suite:
 
 def build_released_suite(measured: Any, anonymized: Stored) -> Suite:
     """The rows to be published, as counts instead of cells."""
-    keys = pl.read_parquet(anonymized.file(PARQUET), glob=False, columns=[0])[KEY]
-    crowds = measured.crowds
+    released, crowds = pl.scan_parquet(anonymized.file(PARQUET), glob=False), measured.crowds
     columns = {
-        of_released.KEY: keys.sort(),
         of_released.DEMANDED_CROWD: crowds.demanded,
         of_released.COMPATIBLE_CROWD: crowds.compatible,
         of_released.MATCHABLE_CROWD: crowds.matchable,
@@ -72,5 +70,15 @@ def build_released_suite(measured: Any, anonymized: Stored) -> Suite:
     for attribute, sizes in zip(measured.levels, measured.sizes, strict=True):
         columns[of_released.CELL + attribute.name] = sizes
     levels = {each.name: len(each.labels) for each in measured.levels}
-    rows = Rows.of(columns, ordered=frozenset([of_released.KEY]))
-    return of_released.build_suite(levels, len(crowds.demanded)), rows
+    counted = Rows.of(columns)
+
+    def read(names: Iterable[str], first: int, end: int) -> _Arrays:
+        found = dict(counted.read([name for name in names if name != of_released.KEY], first, end))
+        if of_released.KEY in names:
+            keys = released.select(KEY).slice(first, end - first).collect()[KEY]
+            found[of_released.KEY] = np.array(keys.to_list(), dtype=object)
+        return found
+
+    keys, count = of_released.KEY, counted.count
+    rows = Rows([*columns, keys], count, read, ordered=frozenset([keys]))
+    return of_released.build_suite(levels, count), rows
