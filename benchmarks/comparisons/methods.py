@@ -139,7 +139,7 @@ def found(table, made, released):
     tightest = tightest_rows(released, classes)
     if made.holders is not None:
         stated = judge_law(table.codes, table.k, released, classes, tightest, made.holders, own)
-        return stated.likeliest, "law"
+        return stated.likeliest[stated.kind], "law"
     size = identical_rows(classes, own)
     if (size >= table.k).all():
         return 1 / size, "size"

@@ -140,7 +140,7 @@ def measure(name, table, draws):
         found = crowds(table.codes, table.k, shown, seat, person=person)
         print(f"{name}.matchable.short_of_people: {found.below_k}, {found.matchable_below_k}")
     stated = judge_law(table.codes, table.k, *merged, made.holders, np.arange(n), person)
-    print(f"{name}.even.greatest_chance: {(stated.of_person * table.k).max():.5f} / k")
+    print(f"{name}.even.greatest_chance: {(stated.of_person[stated.kind] * table.k).max():.5f} / k")
     print(f"{name}.even.above: {stated.above}")
     print(f"{name}.even.broken: {stated.unfit + stated.uneven}")
     hits, home = [], []

@@ -38,24 +38,24 @@ def build_attack_section(
     k = crowds.demanded
     partly = partial_linkage(released, classes)
     # An insider without the law has the belief of greatest entropy; with it, the true chances.
-    known = attack_as_insider(classes, components, tightest) if law is None else law
+    insider = attack_as_insider(classes, components, tightest) if law is None else law
+    of = slice(None) if law is None else law.kind
     section = {
         "linkage": _summarize_chances(1 / crowds.compatible, k),
-        "tightest row": _summarize_chances(known.tightest, k),
-        "insider": _summarize_chances(known.likeliest, k),
+        "tightest row": _summarize_chances(insider.tightest[of], k),
+        "insider": _summarize_chances(insider.likeliest[of], k),
     }
     if law is not None:
-        # `ruled_out` float64 (n, others): column j for an attacker who knows j + 1 other rows.
+        # `ruled_out` float64 (kinds, others): column j for somebody who knows j + 1 other rows.
         for others, success in enumerate(law.ruled_out.T[: len(k) - 1], start=1):
-            section[f"insider who knows {others}"] = _summarize_chances(success, k)
+            section[f"insider who knows {others}"] = _summarize_chances(success[law.kind], k)
     if crowds.people is not None and law is not None:
-        section["person"] = _summarize_chances(law.of_person, k)
+        section["person"] = _summarize_chances(law.of_person[law.kind], k)
     if partly:  # a table of one quasi-identifier has no part
-        some = _summarize_chances(np.mean(list(partly.values()), axis=0), k)
-        section["partial linkage"] = {
-            **some,
-            "known": {str(size): compute_mean(success) for size, success in partly.items()},
-        }
+        of_class = classes.record_class
+        some = _summarize_chances(np.mean(list(partly.values()), axis=0)[of_class], k)
+        known = {str(size): compute_mean(chance[of_class]) for size, chance in partly.items()}
+        section["partial linkage"] = {**some, "known": known}
     if private_demand:
         section["demand"] = asdict(guess_demands(crowds.compatible, k))
     return section

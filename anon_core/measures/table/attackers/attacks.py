@@ -85,7 +85,7 @@ def partial_linkage(released: ReleasedCells, classes: Classes) -> dict[int, NDAr
 
     Returns
     -------
-    dict of float64 (n,)
+    dict of float64 (record classes,)
         By number of known attributes: the chance of the true row, a mean over
         `list_known_subsets`. The true row always fits, so this chance is at most that of linkage
         with all attributes.
@@ -95,7 +95,7 @@ def partial_linkage(released: ReleasedCells, classes: Classes) -> dict[int, NDAr
         chance = np.zeros(classes.level.shape[1])
         for known in subsets:
             chance += 1 / count_rows_by_known(released, classes, known)
-        success[size] = (chance / len(subsets))[classes.record_class]
+        success[size] = chance / len(subsets)
     return success
 
 

@@ -22,16 +22,19 @@ class Law:
 
     Attributes
     ----------
-    likeliest : float64 (n,)
-        The chance of each record to sit in its likeliest row.
-    ruled_out : float64 (n, _OTHERS)
+    kind : int32 (n,)
+        Which kind each record is of: those of a kind have equal levels, k and person. All chances
+        below are by kind, `chances[kind]` by record.
+    likeliest : float64 (kinds,)
+        The chance of a record to sit in its likeliest row.
+    ruled_out : float64 (kinds, _OTHERS)
         The same if the rows of 1, 2, .. others are known and ruled out: those others whose rows
         are the next likeliest ones.
-    tightest : float64 (n,)
+    tightest : float64 (kinds,)
         The chance that a guess among its tightest rows is right.
-    of_person : float64 (n,)
-        The chance that the likeliest row of each record's person is a row of that person; where
-        each record is a person, `likeliest`.
+    of_person : float64 (kinds,)
+        The chance that the likeliest row of a record's person is a row of that person; where each
+        record is a person, `likeliest`.
     above : int
         Records with a chance above 1/k(v), or of people whose chance in some row is above 1/k(v).
     unfit : int
@@ -44,6 +47,7 @@ class Law:
         What these chances tell of masked cells.
     """
 
+    kind: NDArray[np.int32]
     likeliest: NDArray[np.float64]
     ruled_out: NDArray[np.float64]
     tightest: NDArray[np.float64]
@@ -105,17 +109,18 @@ def judge_law(
         unfit += int((~fits_own_row(codes[:, first[of]], released, row)).sum())
     most, rest = greatest[:, 0], (size * shares)[:, None] - np.cumsum(greatest[:, 1:], axis=1)
     guesses = np.maximum(1, tightest.alike[here])  # 0: a record that fits no row
-    likeliest = (most / (size * shares))[kind]
-    of_person, above = likeliest, most[kind] * k > size[kind] * shares  # exactly 1/k is not
+    likeliest = most / (size * shares)
+    of_person, above = likeliest, most * k[first] > size * shares  # exactly 1/k is not
     if person is not None:
-        together = _list_greatest_of_people(holders, person)
-        of_person, above = together[person] / shares, above | (together[person] * k > shares)
+        together = _list_greatest_of_people(holders, person)[person[first]]
+        of_person, above = together / shares, above | (together * k[first] > shares)
     return Law(
+        kind=kind,
         likeliest=likeliest,
-        ruled_out=(most[:, None] / np.maximum(most[:, None], rest))[kind],
-        tightest=(guessed / guesses / (size * shares))[kind],
+        ruled_out=most[:, None] / np.maximum(most[:, None], rest),
+        tightest=guessed / guesses / (size * shares),
         of_person=of_person,
-        above=int(above.sum()),
+        above=int(size[above].sum()),
         unfit=unfit,
         uneven=int(size[total != size * shares].sum()),
         unseated=_count_unseated(holders, seat, kind),
@@ -135,21 +140,21 @@ def _list_greatest_of_people(
 
 
 def _list_pairs(
-    holders: NDArray[np.integer[Any]], owner: NDArray[np.int64]
+    holders: NDArray[np.integer[Any]], owner: NDArray[np.integer[Any]]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
     """Owners of shares, the row of the shares, and how many there are, for some rows at a time.
 
     `owner` is that of each record. Pairs rise by owner, then by row.
     """
     for at in range(0, len(holders), _AT_ONCE):
-        some = owner[holders[at : at + _AT_ONCE]]
+        some = owner[holders[at : at + _AT_ONCE]].astype(np.int64, copy=False)
         pair, held = np.unique(some * len(some) + np.arange(len(some))[:, None], return_counts=True)
         of, row = np.divmod(pair, len(some))
         yield of, row + at, held
 
 
 def _count_unseated(
-    holders: NDArray[np.integer[Any]], seat: NDArray[np.int64], kind: NDArray[np.int64]
+    holders: NDArray[np.integer[Any]], seat: NDArray[np.int64], kind: NDArray[np.int32]
 ) -> int:
     """Count the records of whose own row no record of their kind holds a share."""
     return sum(

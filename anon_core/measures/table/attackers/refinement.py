@@ -121,15 +121,16 @@ def _count_refined(
 ) -> Refinement:
     """Count refined cells by attribute; `possible`: of each, row classes beside their levels."""
     one_value = narrowed = masked = 0
-    for cell, levels, pairs in zip(released.cell, released.levels, possible, strict=True):
-        seen = np.zeros((classes.cell.shape[1], levels.shape[1]), dtype=np.bool_)
+    rows = classes.rows_in
+    for cell, levels, pairs in zip(classes.cell, released.levels, possible, strict=True):
+        seen = np.zeros((len(rows), levels.shape[1]), dtype=np.bool_)
         for row, level in pairs:
             seen[row, level] = True
         allowed = levels.sum(axis=1)[cell]
-        left = seen.sum(axis=1)[classes.row_class]
-        masked += int((allowed > 1).sum())
-        one_value += int(((allowed > 1) & (left == 1)).sum())
-        narrowed += int(((allowed > 1) & (left < allowed)).sum())
+        left = seen.sum(axis=1)
+        masked += int(rows[allowed > 1].sum())
+        one_value += int(rows[(allowed > 1) & (left == 1)].sum())
+        narrowed += int(rows[(allowed > 1) & (left < allowed)].sum())
     cells = max(1, masked)
     return Refinement(masked / released.cell.size, one_value / cells, narrowed / cells)
 

@@ -88,7 +88,8 @@ def test_less_known_is_never_a_better_guess(case):
     ]
     found = partial_linkage(released, classes)
     assert set(found) == {size for size in (attributes - 1, attributes // 2) if size}
-    for size, success in found.items():
+    for size, chance in found.items():
+        success = chance[classes.record_class]
         by_subset = [
             1 / np.all([allowed[a] for a in known], axis=0).sum(axis=1)
             for known in list_known_subsets(attributes)[size]
@@ -113,8 +114,9 @@ def test_long_tables_are_counted_in_parts():
     x = draws.integers(0, 2, (40_000, 3))
     table = encoding.from_bits(x, np.full(len(x), 2))
     released = released_of(table, np.zeros_like(table.bits))
-    found = partial_linkage(released, Classes.of(table.codes, released))
-    for size, success in found.items():
+    classes = Classes.of(table.codes, released)
+    for size, chance in partial_linkage(released, classes).items():
+        success = chance[classes.record_class]
         subsets = list_known_subsets(3)[size]
         for person in range(5):
             crowds_of_part = [
