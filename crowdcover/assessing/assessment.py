@@ -286,7 +286,7 @@ class _Table:
 
 
 def _report_population(
-    population: Any, table: _Table, held: NDArray[np.int64], group: NDArray[np.int64]
+    population: Any, table: _Table, held: NDArray[np.int64], group: NDArray[np.int32]
 ) -> Report | None:
     if population is None or isinstance(population, Number):
         return None if population is None else report_population_size(held, group, population)

@@ -14,7 +14,7 @@ from crowdcover.assessing.cells import ReadColumn
 from crowdcover.measured import Report
 
 
-def report_classes(group: NDArray[np.int64], held: NDArray[np.int64], whose: str) -> Report:
+def report_classes(group: NDArray[np.int32], held: NDArray[np.int64], whose: str) -> Report:
     """What identical rows tell to one who knows that somebody is in the table."""
     number = int(group.max()) + 1
     numbers = {

@@ -45,7 +45,7 @@ def report_subsets(names: Sequence[str], groups: SubsetGroups) -> Report:
     return Report("Few quasi-identifiers", numbers, tuple(lines))
 
 
-def report_population_size(held: NDArray[np.int64], group: NDArray[np.int64], size: Any) -> Report:
+def report_population_size(held: NDArray[np.int64], group: NDArray[np.int32], size: Any) -> Report:
     """What is expected of a population of which the size is known, by models."""
     rows = len(held)
     if isinstance(size, bool) or not isinstance(size, Integral) or size < rows:

@@ -63,5 +63,5 @@ def _measure_shares(rank: Any, classes: Classes) -> dict[str, float]:
         )
         .row(0, named=True)
     )
-    complete = pairs.height == (classes.row_class.max() + 1) * (rank.max() + 1)
+    complete = pairs.height == len(classes.rows_in) * (int(rank.max()) + 1)
     return {**share, "delta": share["delta"] if complete else float("inf")}

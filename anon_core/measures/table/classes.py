@@ -1,6 +1,6 @@
 """Equal records and identical rows, merged into classes before anything is counted."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,9 +53,13 @@ class ReleasedCells:
         """Return the cells of some attributes."""
         return ReleasedCells(self.cell[known], tuple(self.levels[a] for a in known))
 
-    def sizes(self) -> NDArray[np.int32]:
-        """Levels that each cell allows, int32 (attributes, rows); 0 where it cannot be read."""
-        sizes = np.empty_like(self.cell)
+    def sizes(self) -> NDArray[np.signedinteger[Any]]:
+        """Levels that each cell allows, int (attributes, rows); 0 where it cannot be read.
+
+        Of the least number of bytes, since a table has many cells.
+        """
+        most = max((levels.shape[1] for levels in self.levels), default=0)
+        sizes = np.empty_like(self.cell, dtype=np.min_scalar_type(-most - 1))
         for of, cell, levels in zip(sizes, self.cell, self.levels, strict=True):
             of[:] = levels.sum(axis=1)[cell]
         return sizes
@@ -67,9 +71,9 @@ class Classes:
 
     Attributes
     ----------
-    record_class : int64 (n,)
+    record_class : int32 (n,)
         Class of each record: records with equal levels share one.
-    row_class : int64 (rows,)
+    row_class : int32 (rows,)
         Class of each row: rows with the same text in every quasi-identifier share one. These are
         the equivalence classes of k-anonymity in the strict sense.
     level : int32 (attributes, record classes)
@@ -85,8 +89,8 @@ class Classes:
         Row classes that allow a level.
     """
 
-    record_class: NDArray[np.int64]
-    row_class: NDArray[np.int64]
+    record_class: NDArray[np.int32]
+    row_class: NDArray[np.int32]
     level: NDArray[np.int32]
     cell: NDArray[np.int32]
     search: NDArray[np.int64]
@@ -97,10 +101,8 @@ class Classes:
     def of(cls, codes: NDArray[np.int32], released: ReleasedCells) -> "Classes":
         """Merge records, int32 (attributes, n), and released rows."""
         search = np.argsort(released.level_counts, kind="stable")
-        near = [
-            _rank_cells(released.levels[a])[released.cell[a]] for a in search[::-1]
-        ]  # the last one decides first
-        record_class, first_record = index_distinct_columns(codes[search[::-1]])
+        near = (_rank_cells(released.levels[a])[released.cell[a]] for a in search)
+        record_class, first_record = index_distinct_columns(codes[a] for a in search)
         row_class, first_row = index_distinct_columns(near)
         level, cell = codes[:, first_record], released.cell[:, first_row]
         bitmap = Bitmap.of_cells(cell, released.levels)
@@ -127,21 +129,25 @@ def _rank_cells(levels: NDArray[np.bool_]) -> NDArray[np.int32]:
 
 
 def index_distinct_columns(
-    columns: NDArray[Any] | Sequence[NDArray[Any]],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number the distinct columns of an integer matrix (rows, n), or of its rows one by one.
+    rows: Iterable[NDArray[Any]],
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Number the distinct columns of an integer matrix, given by its rows (n,), one at least.
 
     Returns
     -------
-    kind : int64 (n,)
-        Number of each column. Numbers rise with the last row, then with the one before it, ...
+    kind : int32 (n,)
+        Number of each column. Numbers rise with the first row, then with the next one, ...
     first : int64 (kinds,)
         The first column of each kind.
+
+    Notes
+    -----
+    Rows are taken one by one. All is done in place: `np.unique` holds six times as much.
     """
-    number = columns.shape[1] if isinstance(columns, np.ndarray) else len(columns[0])
-    key, keys = np.zeros(number, dtype=np.int64), 1
-    for row in columns[::-1] if number else ():
-        least, most = int(row.min()), int(row.max())
+    key, keys = None, 1
+    for row in rows:
+        key = np.zeros(len(row), dtype=np.int64) if key is None else key
+        least, most = (int(row.min()), int(row.max())) if len(row) else (0, 0)
         if most - least >= _WIDE:
             row = np.unique(row, return_inverse=True)[1]  # noqa: PLW2901
             least, most = 0, int(row.max())
@@ -151,7 +157,15 @@ def index_distinct_columns(
             key = np.unique(key, return_inverse=True)[1]
             keys = int(key.max()) + 1
         # The new key keeps the order of the old one, and within it that of the row.
-        key = key * width + (row.astype(np.int64) - least)
+        key *= width
+        key += row.astype(np.int64, copy=False)
+        key -= least
         keys *= width
-    _, first, kind = np.unique(key, return_index=True, return_inverse=True)
-    return kind, first
+    assert key is not None
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    new = np.append(np.ones(min(1, len(key)), dtype=np.bool_), key[1:] != key[:-1])
+    del key
+    kind = np.empty(len(order), dtype=np.int32)
+    kind[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
+    return kind, order[new]

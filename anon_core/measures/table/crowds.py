@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import get_num_threads
@@ -255,7 +256,8 @@ def components_of(
     # directed one, and exchanging seats along it gives another perfect matching.
     taken = classes.row_class[seat]
     seats_start, seats = _list_items(classes.record_class, taken, level.shape[1])
-    seated_start, seated = _list_items(taken, classes.record_class, cell.shape[1])
+    sitting = np.repeat(np.arange(level.shape[1]), np.diff(seats_start))
+    seated_start, seated = _list_items(seats, sitting, cell.shape[1])
     order = np.empty(level.shape[1], dtype=np.int64)
     finish_order(classes.level_index, classes.bitmap, cell.shape[1], seated_start, seated, order)
     cell_index, allowed_start, allowed = _list_cell_levels(released, cell)
@@ -283,13 +285,16 @@ def records_per_row(classes: Classes) -> NDArray[np.int64]:
 
 
 def _list_items(
-    owner: NDArray[np.int64], item: NDArray[np.int64], owners: int
+    owner: NDArray[np.integer[Any]], item: NDArray[np.integer[Any]], owners: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Distinct items of each owner as (start (owners + 1,), items)."""
     # As one number each, which sorts like the pair.
     span = int(item.max(initial=0)) + 1
-    owner, item = np.divmod(np.unique(owner.astype(np.int64) * span + item), span)
-    return np.searchsorted(owner, np.arange(owners + 1)), item
+    pairs = owner.astype(np.int64)
+    pairs *= span
+    pairs += item
+    first, second = np.divmod(np.unique(pairs), span)
+    return np.searchsorted(first, np.arange(owners + 1)), second
 
 
 def _list_cell_levels(

@@ -1,6 +1,7 @@
 """What the crowd of a record still tells about a sensitive attribute."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import get_num_threads
@@ -38,8 +39,8 @@ class Diversity:
     distance: NDArray[np.float64]
     odds: NDArray[np.float64]
 
-    def at(self, places: NDArray[np.int64]) -> "Diversity":
-        """The same for the records at these places, int64 (m,)."""
+    def at(self, places: NDArray[np.integer[Any]]) -> "Diversity":
+        """The same for the records at these places, int (m,)."""
         return Diversity(
             self.distinct[places], self.effective[places], self.distance[places], self.odds
         )
@@ -112,10 +113,15 @@ _Held = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[n
 
 def _count_class_values(classes: Classes, values: NDArray[np.int64]) -> _Held:
     """What the classes of rows hold: `start`, `value`, `number`, `below` of `weigh_crowds`."""
-    pairs, number = np.unique(np.stack([classes.row_class, values]), axis=1, return_counts=True)
-    start = np.searchsorted(pairs[0], np.arange(classes.cell.shape[1] + 1))
+    # As one number each, which sorts like the pair.
+    span = int(values.max(initial=0)) + 1
+    pairs, number = np.unique(
+        classes.row_class.astype(np.int64) * span + values, return_counts=True
+    )
+    row_class, value = np.divmod(pairs, span)
+    start = np.searchsorted(row_class, np.arange(classes.cell.shape[1] + 1))
     below = np.concatenate([[0], np.cumsum(np.bincount(values))])
-    return start, np.ascontiguousarray(pairs[1]), number, below
+    return start, value, number, below
 
 
 def _measure_crowds(

@@ -74,7 +74,7 @@ def bound_least_loss(
     sample = _draw_sample(len(k))
     cost = np.zeros(len(sample), dtype=np.int64)
     find_cheapest_boxes(
-        classes.record_class[sample],
+        classes.record_class[sample].astype(np.int64),
         np.ascontiguousarray(classes.level.T),
         share,
         _WHOLE,

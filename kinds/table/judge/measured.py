@@ -122,10 +122,10 @@ class Measured:
         by column: `fewer` levels have some, but less than k.
         """
         k, found = int(self.crowds.demanded.max()), []
-        of_record = self.classes.level[:, self.classes.record_class]
         for sensitive, crowds in self.sensitive.items():
             alone = crowds.distinct == 1
-            for levels, codes in zip(self.levels, of_record, strict=True):
+            for levels, code in zip(self.levels, self.classes.level, strict=True):
+                codes = code[self.classes.record_class]
                 records = np.bincount(codes, minlength=len(levels.labels))
                 affected = np.bincount(codes[alone], minlength=len(levels.labels))
                 shown = np.flatnonzero(affected >= k)

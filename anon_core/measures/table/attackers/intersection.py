@@ -58,7 +58,7 @@ def crowds_left(releases: Sequence[ReleaseRows], record: NDArray[np.int64]) -> N
     cycle, this is the joint condition: one row per release, and all of them agree.
     """
     merged = [
-        np.where(of >= 0, shown.classes.record_class[of], -1)
+        np.where(of >= 0, shown.classes.record_class[of], np.int64(-1))
         for shown, of in zip(releases, record, strict=True)
     ]
     # People who are equal in every release have equal crowds: each kind is compared once.
@@ -117,7 +117,8 @@ def _number_values(
     """Number the carried values of each row, all columns together; return a row of each number."""
     columns = [carried[name] for name in sorted(carried)]
     # Without carried columns all rows have one value: a column of zeros says so.
-    return index_distinct_columns(np.stack([*columns, np.zeros(rows, dtype=np.int64)]))
+    number, first = index_distinct_columns([*columns, np.zeros(rows, dtype=np.int64)])
+    return number.astype(np.int64), first
 
 
 def _number_links(

@@ -238,6 +238,6 @@ def test_distinct_columns(rows):
     matrix = np.array(rows, dtype=np.int64)
     kind, first = index_distinct_columns(matrix)
     columns = list(zip(*rows, strict=True))
-    ordered = sorted(set(columns), key=lambda column: column[::-1])
+    ordered = sorted(set(columns))
     assert kind.tolist() == [ordered.index(column) for column in columns]
     assert first.tolist() == [columns.index(column) for column in ordered]
