@@ -767,6 +767,15 @@ def test_the_nearest_command_and_option_is_offered(capsys, arguments, meant):
     assert f"; did you mean {meant!r}?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("arguments", [["--quiet", "release", "p.toml"], ["schema", "--json"]])
+def test_an_option_in_another_place_is_not_offered_as_itself(capsys, arguments):
+    with pytest.raises(SystemExit):
+        cli.build_parser().parse_args(arguments)
+    printed = capsys.readouterr().err
+    assert "option of some commands" in printed
+    assert "did you mean" not in printed
+
+
 def test_nothing_is_offered_where_nothing_is_near(capsys):
     with pytest.raises(SystemExit):
         cli.build_parser().parse_args(["zzz"])
