@@ -3,11 +3,13 @@
     python -m benchmarks.workers [RECORDS] [--table NAME] [--repeat TURNS] [--engines NAME...]
 
 Tables are those of `benchmarks.whole`, plans the default ones. A worker is a thread of this
-process, a Dask worker or an MPI rank, of one thread each. Engines and numbers of workers take
-turns; figures are medians. Efficiency: the time of one, by twice that of two.
+process, a Dask worker or an MPI rank, of one thread each. All stages of a run have a core for each
+worker. Engines and numbers of workers take turns; figures are medians. Efficiency: the time of one,
+by twice that of two.
 """
 
 import argparse
+import os
 import statistics
 import tempfile
 from pathlib import Path
@@ -33,11 +35,15 @@ ENGINES = {  # name: settings for a number of workers
 
 def main(table, records, turns, engines):
     runs = {(engine, workers): [] for engine in engines for workers in (1, 2)}
+    cores = sorted(os.sched_getaffinity(0))
     for turn in range(turns):
         for (engine, workers), done in runs.items():
             with tempfile.TemporaryDirectory() as folder:
                 plan = draw_table(table, records, 1, Path(folder))
+                # The command inherits them: else stages beside one rank would have two.
+                os.sched_setaffinity(0, cores[:workers])
                 found = measure_release(plan, ENGINES[engine](workers))
+                os.sched_setaffinity(0, cores)
             done.append(found)
             print(f"turn_{turn}.{engine}_{workers}.seconds: {found['seconds']:.1f}", flush=True)
     for engine in engines:
