@@ -102,8 +102,8 @@ MUTANTS = (
     Mutant(
         "even seats: the auditor passes chances above 1/k",
         "anon_core/measures/table/attackers/law.py",
-        "of_person, above = likeliest, most[kind] * k > size[kind] * shares",
-        "of_person, above = likeliest, most[kind] * k > 2 * size[kind] * shares",
+        "of_person, above = likeliest, most * k[first] > size * shares",
+        "of_person, above = likeliest, most * k[first] > 2 * size * shares",
         "tests/anon_core/measures/table/attackers/test_law.py",
     ),
     Mutant(
@@ -389,8 +389,8 @@ MUTANTS = (
     Mutant(
         "people: the auditor's law counts record by record",
         "anon_core/measures/table/attackers/law.py",
-        "of_person, above = together[person] / shares, above | (together[person] * k > shares)",
-        "of_person = together[person] / shares",
+        "of_person, above = together / shares, above | (together * k[first] > shares)",
+        "of_person = together / shares",
         CORRUPTED,
     ),
     Mutant(
