@@ -387,6 +387,13 @@ MUTANTS = (
         CROWDS,
     ),
     Mutant(
+        "ledger: of many people only the first count",
+        "storage/ledger/entered.py",
+        'b"".join(of[at] for at in sorted(of))',
+        "of[1]",
+        "tests/storage/ledger/test_ledger.py",
+    ),
+    Mutant(
         "people: the auditor's law counts record by record",
         "anon_core/measures/table/attackers/law.py",
         "of_person, above = together / shares, above | (together * k[first] > shares)",

@@ -13,7 +13,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from anon_core.errors import AnonymityError
-from crowdcover.storage.ledger.digests import AS_SPELT, People, match_people, read_people
+from crowdcover.storage.ledger.digests import People, match_people, read_people
+from crowdcover.storage.ledger.entered import enter_people
 from crowdcover.storage.ledger.meeting import (
     cut_parts,
     may_meet,
@@ -260,17 +261,7 @@ class Ledger:
             "insert into releases values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
             *(*entry, people.records, int(published), now.isoformat(timespec="seconds")),
         )
-        ask("delete from people where run = $1", seal)
-        for kind in people.digests:
-            if kind.startswith(AS_SPELT):  # nobody compares with these
-                continue
-            ask(
-                "insert into people values ($1, $2, $3, $4)",
-                seal,
-                kind,
-                int(kind in people.repeated),
-                people.sort_digests(kind),
-            )
+        enter_people(ask, seal, people)
 
     def _source(self, sha256: str) -> str:
         """Digest a fingerprint: without the key nobody can recognise a source they guess."""

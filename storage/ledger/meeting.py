@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdcover.storage.ledger.digests import People
+from crowdcover.storage.ledger.entered import select_people
 from crowdcover.storage.ledger.transaction import Ask
 
 _NOTHING = np.empty(0, dtype=np.uint64)
@@ -31,7 +32,7 @@ def select_other_releases(
 
 def select_people_of(ask: Ask, runs: Sequence[str]) -> dict[str, People]:
     """The people of each run; their number is not read."""
-    return {run: _select_people(ask, run) for run in runs}
+    return {run: select_people(ask, run) for run in runs}
 
 
 def cut_parts(records: Mapping[str, int]) -> list[list[str]]:
@@ -62,12 +63,3 @@ def may_meet(words: NDArray[np.uint64], others: Iterable[People]) -> bool:
 def _join_words(of: Iterable[People]) -> NDArray[np.uint64]:
     halves = [np.frombuffer(one.digests[kind], "<u8")[::2] for one in of for kind in one.digests]
     return np.concatenate([_NOTHING, *halves])
-
-
-def _select_people(ask: Ask, run: str) -> People:
-    rows = ask("select kind, repeated, persons from people where run = $1", run)
-    return People(
-        0,
-        {kind: persons for kind, _, persons in rows},
-        frozenset(kind for kind, often, _ in rows if often),
-    )

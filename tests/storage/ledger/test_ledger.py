@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from crowdcover.kinds.table.pipeline.people import rebuild_people
+from crowdcover.storage.ledger import entered
 from crowdcover.storage.ledger import ledger as ledger_module
 from crowdcover.storage.ledger import transaction as module
 from crowdcover.storage.ledger.digests import (
@@ -33,8 +34,10 @@ SOURCE, ELSEWHERE = "s" * 64, "t" * 64
 NOBODY = pl.DataFrame()
 
 
-@pytest.fixture
-def ledger(tmp_path):
+@pytest.fixture(params=[entered.MOST_BYTES, 32])
+def ledger(tmp_path, request, monkeypatch):
+    """A ledger, also one whose database takes values of two people only."""
+    monkeypatch.setattr(entered, "MOST_BYTES", request.param)
     return Ledger(Vault(tmp_path / "vault").open(), rebuild_people)
 
 
