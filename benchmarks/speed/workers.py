@@ -21,7 +21,7 @@ ENGINES = {  # name: settings for a number of workers
     "local": lambda workers: [f"compute.threads={workers}"],
     "dask": lambda workers: [
         "compute.engine='dask'",
-        "compute.threads=1",
+        f"compute.threads={workers}",  # one a worker, and as many for the other stages
         f"compute.workers={workers}",
     ],
     "mpi": lambda workers: [
