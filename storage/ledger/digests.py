@@ -93,26 +93,26 @@ class People:
 
 def base_digests(key: bytes, identifiers: pl.DataFrame) -> dict[str, bytes]:
     """Return the base digests of all rows by kind: each column, and all columns together."""
-    kinds = _map_kinds_to_columns(identifiers.columns)
-    # By kind, for each part of the rows: digests of the one spelling, and of that of the file.
-    parts: dict[str, list[tuple[bytes, bytes]]] = {kind: [] for kind in kinds}
-    for some in identifiers.iter_slices(AT_ONCE):
-        plain = [spell_plainly(_replace_nan(series)) for series in some]
-        respelt = [normalize_spelling(_replace_nan(series)) for series in some]
-        same = [one.equals(two, null_equal=True) for one, two in zip(plain, respelt, strict=True)]
-        for kind, places in kinds.items():
-            known = _compute_base_digests(key, kind, [respelt[at] for at in places])
-            as_spelt = known
-            if not all(same[at] for at in places):
-                as_spelt = _compute_base_digests(key, kind, [plain[at] for at in places])
-            parts[kind].append((known, as_spelt))
-    found = {}
-    for kind in kinds:
-        made = parts.pop(kind)
-        found[kind] = b"".join(known for known, _ in made)
-        if any(known is not as_spelt for known, as_spelt in made):
-            found[AS_SPELT + kind] = b"".join(as_spelt for _, as_spelt in made)
-    return found
+    return {kind: b"".join(parts) for kind, parts in _digest_by_kind(key, identifiers)}
+
+
+def _digest_by_kind(key: bytes, identifiers: pl.DataFrame) -> Iterator[tuple[str, list[bytes]]]:
+    """Each kind of base digests, in parts of the rows; only those of one are held."""
+    for kind, places in _map_kinds_to_columns(identifiers.columns).items():
+        known, as_spelt, differs = [], [], False
+        for some in identifiers[:, places].iter_slices(AT_ONCE):
+            plain = [spell_plainly(_replace_nan(series)) for series in some]
+            respelt = [normalize_spelling(_replace_nan(series)) for series in some]
+            pairs = zip(plain, respelt, strict=True)
+            known.append(_compute_base_digests(key, kind, respelt))
+            if all(one.equals(two, null_equal=True) for one, two in pairs):
+                as_spelt.append(known[-1])
+            else:
+                as_spelt.append(_compute_base_digests(key, kind, plain))
+                differs = True
+        yield kind, known
+        if differs:
+            yield AS_SPELT + kind, as_spelt
 
 
 def _map_kinds_to_columns(names: Sequence[str]) -> dict[str, list[int]]:
@@ -152,9 +152,12 @@ def write_identifiers(
 
     The identifiers themselves are written nowhere.
     """
-    bases = base_digests(key, identifiers)
-    _write_digests(bases, folder / IDENTIFIERS_FILE)
-    return {"key": key_print, "identifiers": list(bases)}
+    kinds = []
+    with (folder / IDENTIFIERS_FILE).open("wb") as file:
+        for kind, parts in _digest_by_kind(key, identifiers):
+            file.writelines(parts)
+            kinds.append(kind)
+    return {"key": key_print, "identifiers": kinds}
 
 
 def read_identifiers(ingested: Stored) -> Mapping[str, bytes]:
@@ -167,7 +170,8 @@ def read_identifiers(ingested: Stored) -> Mapping[str, bytes]:
 
 def write_people(people: People, path: Path) -> dict[str, Any]:
     """Write digests in the order of the records; return the facts that `read_people` needs."""
-    _write_digests(people.digests, path)
+    with path.open("wb") as file:
+        file.writelines(people.digests.values())
     return {
         "shape": [people.records],
         "form": FORM,
@@ -216,11 +220,6 @@ class StoredDigests(Mapping[str, bytes]):
     def __len__(self) -> int:
         """Count the kinds."""
         return len(self._place)
-
-
-def _write_digests(digests: Mapping[str, bytes], path: Path) -> None:
-    with path.open("wb") as file:
-        file.writelines(digests.values())
 
 
 def match_people(ours: People, theirs: People) -> NDArray[np.int64]:

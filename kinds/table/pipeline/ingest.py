@@ -103,16 +103,17 @@ def ingest_source(
         np.save(folder / LEARNT_FROM, taken.learnt_from)
     if taken.weights is not None:
         (folder / WEIGHTS).write_text(json.dumps(taken.weights), encoding="utf-8")
-    digested: Mapping[str, Any] = {}
-    if taken.identifiers.width:
-        digested = write_identifiers(ledger.key, ledger.key_print, taken.identifiers, folder)
-    return {
+    facts = {
         "shape": [taken.table.height, taken.table.width],
         "source_columns": len(plan.columns),
         "profile": build_table_profile(taken.table, plan.columns),
         "notes": list(taken.notes),
-        **digested,
     }
+    identifiers = taken.identifiers
+    del taken  # digests need room, too
+    if identifiers.width:
+        facts |= write_identifiers(ledger.key, ledger.key_print, identifiers, folder)
+    return facts
 
 
 def person_numbers(values: pl.Series) -> NDArray[np.int32]:
