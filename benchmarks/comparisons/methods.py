@@ -144,7 +144,8 @@ def found(table, made, released):
     if (size >= table.k).all():
         return 1 / size, "size"
     components = components_of(released, classes, own)
-    return attack_as_insider(classes, components, tightest).likeliest, "belief"
+    belief = attack_as_insider(classes, components, tightest)
+    return belief.likeliest[classes.record_class], "belief"
 
 
 def main(sets, names, sizes, demands):

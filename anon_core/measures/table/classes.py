@@ -142,7 +142,8 @@ def index_distinct_columns(
 
     Notes
     -----
-    Rows are taken one by one. All is done in place: `np.unique` holds six times as much.
+    Rows are taken one by one, and the keys of columns are made in place. Some 24 bytes a column are
+    held at a time; `np.unique` takes twice as much.
     """
     key, keys = None, 1
     for row in rows:
@@ -169,3 +170,31 @@ def index_distinct_columns(
     kind = np.empty(len(order), dtype=np.int32)
     kind[order] = np.cumsum(new, dtype=np.int32) - np.int32(1)
     return kind, order[new]
+
+
+def list_distinct_items(
+    owner: NDArray[np.integer[Any]], item: NDArray[np.integer[Any]], owners: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """List the distinct items of each owner, rising, and how often the owner has each.
+
+    Parameters
+    ----------
+    owner, item : int (n,)
+        Numbers from 0 on, side by side.
+    owners : int
+        Number of owners; some may have no item.
+
+    Returns
+    -------
+    start : int64 (owners + 1,)
+        Where the items of each owner begin.
+    items, times : int64 (pairs,)
+    """
+    # As one number each, which sorts like the pair.
+    span = int(item.max(initial=0)) + 1
+    pairs = owner.astype(np.int64)
+    pairs *= span
+    pairs += item
+    pairs, times = np.unique(pairs, return_counts=True)
+    of, items = np.divmod(pairs, span)
+    return np.searchsorted(of, np.arange(owners + 1)), items, times

@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
 from anon_core.measures.table.bitmaps import Bitmap
-from anon_core.measures.table.classes import Classes, ReleasedCells
+from anon_core.measures.table.classes import Classes, ReleasedCells, list_distinct_items
 from anon_core.measures.table.crowds_kernels import (
     count_fitting_rows,
     count_matchable_rows,
@@ -215,7 +214,9 @@ def _count_people(
     """Return whose rows are compatible and matchable, in people, int64 (record classes, 2)."""
     people = np.zeros((classes.level.shape[1], 2), dtype=np.int64)
     if seat is not None:
-        start, seated = _list_items(classes.row_class[seat], person, classes.cell.shape[1])
+        start, seated, _ = list_distinct_items(
+            classes.row_class[seat], person, classes.cell.shape[1]
+        )
         most = np.zeros(len(people), dtype=np.int64)
         # Equal records may demand differently: counting goes on up to the greatest k of the class.
         np.maximum.at(most, classes.record_class, k)
@@ -255,9 +256,9 @@ def components_of(
     # Seats are a perfect matching. Arcs back along seats turn each alternating cycle into a
     # directed one, and exchanging seats along it gives another perfect matching.
     taken = classes.row_class[seat]
-    seats_start, seats = _list_items(classes.record_class, taken, level.shape[1])
+    seats_start, seats, _ = list_distinct_items(classes.record_class, taken, level.shape[1])
     sitting = np.repeat(np.arange(level.shape[1]), np.diff(seats_start))
-    seated_start, seated = _list_items(seats, sitting, cell.shape[1])
+    seated_start, seated, _ = list_distinct_items(seats, sitting, cell.shape[1])
     order = np.empty(level.shape[1], dtype=np.int64)
     finish_order(classes.level_index, classes.bitmap, cell.shape[1], seated_start, seated, order)
     cell_index, allowed_start, allowed = _list_cell_levels(released, cell)
@@ -282,19 +283,6 @@ def records_per_row(classes: Classes) -> NDArray[np.int64]:
     count_records(classes.level_index, classes.bitmap, classes.records_in, counts)
     total: NDArray[np.int64] = counts.sum(axis=0)
     return total[classes.row_class]
-
-
-def _list_items(
-    owner: NDArray[np.integer[Any]], item: NDArray[np.integer[Any]], owners: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Distinct items of each owner as (start (owners + 1,), items)."""
-    # As one number each, which sorts like the pair.
-    span = int(item.max(initial=0)) + 1
-    pairs = owner.astype(np.int64)
-    pairs *= span
-    pairs += item
-    first, second = np.divmod(np.unique(pairs), span)
-    return np.searchsorted(first, np.arange(owners + 1)), second
 
 
 def _list_cell_levels(

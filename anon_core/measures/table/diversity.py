@@ -8,7 +8,7 @@ from numba import get_num_threads
 from numpy.typing import NDArray
 
 from anon_core.measures.table.bitmaps import Bitmap
-from anon_core.measures.table.classes import Classes
+from anon_core.measures.table.classes import Classes, list_distinct_items
 from anon_core.measures.table.diversity_kernels import weigh_crowds
 from anon_core.specs.demands import MOST_L
 
@@ -113,13 +113,7 @@ _Held = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[n
 
 def _count_class_values(classes: Classes, values: NDArray[np.int64]) -> _Held:
     """What the classes of rows hold: `start`, `value`, `number`, `below` of `weigh_crowds`."""
-    # As one number each, which sorts like the pair.
-    span = int(values.max(initial=0)) + 1
-    pairs, number = np.unique(
-        classes.row_class.astype(np.int64) * span + values, return_counts=True
-    )
-    row_class, value = np.divmod(pairs, span)
-    start = np.searchsorted(row_class, np.arange(classes.cell.shape[1] + 1))
+    start, value, number = list_distinct_items(classes.row_class, values, classes.cell.shape[1])
     below = np.concatenate([[0], np.cumsum(np.bincount(values))])
     return start, value, number, below
 

@@ -39,7 +39,7 @@ def build_attack_section(
     partly = partial_linkage(released, classes)
     # An insider without the law has the belief of greatest entropy; with it, the true chances.
     insider = attack_as_insider(classes, components, tightest) if law is None else law
-    of = slice(None) if law is None else law.kind
+    of = classes.record_class if law is None else law.kind
     section = {
         "linkage": _summarize_chances(1 / crowds.compatible, k),
         "tightest row": _summarize_chances(insider.tightest[of], k),

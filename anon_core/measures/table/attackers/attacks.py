@@ -48,9 +48,9 @@ class Belief:
 
     Attributes
     ----------
-    likeliest : float64 (n,)
+    likeliest : float64 (record classes,)
         The chance that a record sits in its likeliest row.
-    tightest : float64 (n,)
+    tightest : float64 (record classes,)
         The chance that a guess among its tightest rows is right.
     """
 
@@ -152,9 +152,8 @@ def attack_as_insider(
         balance_records(first, last, pairs.start, listed, rows_in, row_weight, record_weight)
         weights = rows_in, row_weight, rank, least
         find_likeliest(first, last, pairs.start, listed, weights, greatest, tight)
-    of = classes.record_class
     chances = (record_weight * greatest, record_weight * tight / tightest.alike)
-    return Belief(*(np.minimum(1, chance)[of] for chance in chances))
+    return Belief(*(np.minimum(1, chance) for chance in chances))
 
 
 @dataclass

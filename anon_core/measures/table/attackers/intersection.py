@@ -11,7 +11,11 @@ from anon_core.measures.table.attackers.intersection_kernels import (
     exclude_differing_rows,
     list_crowds,
 )
-from anon_core.measures.table.classes import Classes, index_distinct_columns
+from anon_core.measures.table.classes import (
+    Classes,
+    index_distinct_columns,
+    list_distinct_items,
+)
 from anon_core.measures.table.crowds import count_rows
 
 VALUES_AT_ONCE = 2**22  # values listed at a time
@@ -58,16 +62,18 @@ def crowds_left(releases: Sequence[ReleaseRows], record: NDArray[np.int64]) -> N
     cycle, this is the joint condition: one row per release, and all of them agree.
     """
     merged = [
-        np.where(of >= 0, shown.classes.record_class[of], np.int64(-1))
+        np.where(of >= 0, shown.classes.record_class[of], -1)
         for shown, of in zip(releases, record, strict=True)
     ]
     # People who are equal in every release have equal crowds: each kind is compared once.
-    kind, first = index_distinct_columns(np.stack(merged))
-    persons = np.stack(merged)[:, first]
+    kind, first = index_distinct_columns(merged)
+    persons = np.stack([each[first] for each in merged]).astype(np.int64)
     values = [_number_values(shown.carried, len(shown.classes.row_class)) for shown in releases]
     link = _number_links(releases, values)
+    # Values of each class of rows, and how many rows have them.
     rows = [
-        _list_row_values(shown.classes, of) for shown, (of, _) in zip(releases, values, strict=True)
+        list_distinct_items(shown.classes.row_class, of, shown.classes.cell.shape[1])
+        for shown, (of, _) in zip(releases, values, strict=True)
     ]
     sizes = np.stack(
         [
@@ -113,16 +119,15 @@ def _count_rows_left(
 
 def _number_values(
     carried: Mapping[str, NDArray[np.int64]], rows: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Number the carried values of each row, all columns together; return a row of each number."""
     columns = [carried[name] for name in sorted(carried)]
     # Without carried columns all rows have one value: a column of zeros says so.
-    number, first = index_distinct_columns([*columns, np.zeros(rows, dtype=np.int64)])
-    return number.astype(np.int64), first
+    return index_distinct_columns([*columns, np.zeros(rows, dtype=np.int64)])
 
 
 def _number_links(
-    releases: Sequence[ReleaseRows], values: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
+    releases: Sequence[ReleaseRows], values: Sequence[tuple[NDArray[np.int32], NDArray[np.int64]]]
 ) -> NDArray[np.int32]:
     """Number the values of each release within the columns that it shares with another one."""
     offsets = np.cumsum([0] + [len(which) for _, which in values])
@@ -144,15 +149,6 @@ def _number_links(
             link[other, offsets[one] : offsets[one + 1]] = number[: parts[0].shape[1]]
             link[one, offsets[other] : offsets[other + 1]] = number[parts[0].shape[1] :]
     return link
-
-
-def _list_row_values(
-    classes: Classes, value: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Values of each class of rows, as (start (row classes + 1,), values, how many rows)."""
-    pairs, number = np.unique(np.stack([classes.row_class, value]), axis=1, return_counts=True)
-    start = np.searchsorted(pairs[0], np.arange(classes.cell.shape[1] + 1))
-    return start, np.ascontiguousarray(pairs[1]), number
 
 
 def _count_crowd_values(
