@@ -31,7 +31,7 @@ class Measured:
     levels : tuple of ColumnLevels
     crowds : Crowds
     utility : Utility
-    sizes : int32 (attributes, rows)
+    sizes : int (attributes, rows)
         Levels that each cell allows.
     truthful : bool (records,)
         Whether the row of each record is true of it.
@@ -82,7 +82,7 @@ class Measured:
     levels: tuple[ColumnLevels, ...]
     crowds: Crowds
     utility: Utility
-    sizes: NDArray[np.int32]
+    sizes: NDArray[np.signedinteger[Any]]
     truthful: NDArray[np.bool_]
     matched: bool
     source_rows: int
@@ -122,12 +122,15 @@ class Measured:
         by column: `fewer` levels have some, but less than k.
         """
         k, found = int(self.crowds.demanded.max()), []
+        of, records_in = self.classes.record_class, self.classes.records_in
         for sensitive, crowds in self.sensitive.items():
             alone = crowds.distinct == 1
+            alone_in = np.bincount(of[alone], minlength=len(records_in))
             for levels, code in zip(self.levels, self.classes.level, strict=True):
-                codes = code[self.classes.record_class]
-                records = np.bincount(codes, minlength=len(levels.labels))
-                affected = np.bincount(codes[alone], minlength=len(levels.labels))
+                records, affected = (
+                    np.bincount(code, held, len(levels.labels)).astype(np.int64)
+                    for held in (records_in, alone_in)
+                )
                 shown = np.flatnonzero(affected >= k)
                 found.append(
                     {

@@ -77,14 +77,14 @@ class Laid:
     columns: tuple[Column, ...]
 
     @property
-    def seated(self) -> slice | NDArray[np.int64]:
+    def seated_records(self) -> slice | NDArray[np.int64]:
         """The records that have a row."""
         has_row = self.seat >= 0
         return slice(None) if has_row.all() else np.flatnonzero(has_row)
 
     def fits(self) -> NDArray[np.bool_]:
         """Whether each record fits its row, bool (n,)."""
-        seated = self.seated
+        seated = self.seated_records
         fits = np.zeros(self.records.number, dtype=np.bool_)
         codes = self.records.codes[:, seated]
         fits[seated] = fits_own_row(codes, self.cells, self.seat[seated])
@@ -92,7 +92,7 @@ class Laid:
 
     def carries(self) -> NDArray[np.bool_]:
         """Whether each record's row carries the record's own values, bool (n,)."""
-        seated, true = self.seated, self.seat >= 0
+        seated, true = self.seated_records, self.seat >= 0
         for column in list_released_columns(self.columns):
             if column.role != "quasi":
                 people = self.records.frame[column.name][seated]
