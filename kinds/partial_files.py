@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
+from polars import selectors
 
 
 class ColumnFile:
@@ -26,6 +27,17 @@ class ColumnFile:
 
     def __iter__(self) -> Iterator[pl.Series]:
         return map(self.__getitem__, self.columns)
+
+
+class RowsOfColumn:
+    """A column of a Parquet file, of which rows are read when they are asked for."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._column = pl.scan_parquet(path, glob=False).select(selectors.by_name(name))
+        self.shape: tuple[int, ...] = (self._column.select(pl.len()).collect().item(),)
+
+    def __getitem__(self, rows: slice) -> pl.Series:
+        return self._column.slice(rows.start, rows.stop - rows.start).collect().to_series()
 
 
 def map_content(path: Path) -> bytes | mmap.mmap:

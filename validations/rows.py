@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -12,6 +12,17 @@ from anon_core.errors import InputError
 
 Columns = Mapping[str, NDArray[Any]]
 ROWS_AT_ONCE = 262_144  # rows of all columns that are in a frame at the same time
+
+
+class Column(Protocol):
+    """A column of which rows are read when they are asked for."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of rows, alone in a tuple."""
+        ...
+
+    def __getitem__(self, rows: slice) -> pl.Series: ...
 
 
 @dataclass(frozen=True)
@@ -30,7 +41,9 @@ class Rows:
 
     @classmethod
     def of(
-        cls, columns: Mapping[str, NDArray[Any] | pl.Series], ordered: frozenset[str] = frozenset()
+        cls,
+        columns: Mapping[str, NDArray[Any] | pl.Series | Column],
+        ordered: frozenset[str] = frozenset(),
     ) -> "Rows":
         """Return whole columns as rows, a Series as objects; refused if lengths differ."""
         shapes = {column.shape for column in columns.values()}

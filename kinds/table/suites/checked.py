@@ -10,6 +10,7 @@ from polars import selectors
 
 from anon_core.tables.encoding import decode_levels
 from crowdcover.kinds.arrays import convert_to_arrays
+from crowdcover.kinds.partial_files import RowsOfColumn
 from crowdcover.kinds.table.layout import CARRIED, KEY, PARQUET, TABLE
 from crowdcover.kinds.table.pipeline.encode import load_bits, load_encoded
 from crowdcover.kinds.table.plan.sections import TablePlan
@@ -60,8 +61,9 @@ def build_binarized_suite(stored: Stored) -> Suite:
 
 def build_released_suite(measured: Any, anonymized: Stored) -> Suite:
     """The rows to be published, as counts instead of cells."""
-    released, crowds = pl.scan_parquet(anonymized.file(PARQUET), glob=False), measured.crowds
+    crowds = measured.crowds
     columns = {
+        of_released.KEY: RowsOfColumn(anonymized.file(PARQUET), KEY),
         of_released.DEMANDED_CROWD: crowds.demanded,
         of_released.COMPATIBLE_CROWD: crowds.compatible,
         of_released.MATCHABLE_CROWD: crowds.matchable,
@@ -70,15 +72,5 @@ def build_released_suite(measured: Any, anonymized: Stored) -> Suite:
     for attribute, sizes in zip(measured.levels, measured.sizes, strict=True):
         columns[of_released.CELL + attribute.name] = sizes
     levels = {each.name: len(each.labels) for each in measured.levels}
-    counted = Rows.of(columns)
-
-    def read(names: Iterable[str], first: int, end: int) -> _Arrays:
-        found = dict(counted.read([name for name in names if name != of_released.KEY], first, end))
-        if of_released.KEY in names:
-            keys = released.select(KEY).slice(first, end - first).collect()[KEY]
-            found[of_released.KEY] = np.array(keys.to_list(), dtype=object)
-        return found
-
-    keys, count = of_released.KEY, counted.count
-    rows = Rows([*columns, keys], count, read, ordered=frozenset([keys]))
-    return of_released.build_suite(levels, count), rows
+    rows = Rows.of(columns, ordered=frozenset([of_released.KEY]))
+    return of_released.build_suite(levels, len(crowds.demanded)), rows
