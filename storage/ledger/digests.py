@@ -157,6 +157,7 @@ def write_identifiers(
         for kind, parts in _digest_by_kind(key, identifiers):
             file.writelines(parts)
             kinds.append(kind)
+            del parts  # before those of the next kind are made
     return {"key": key_print, "identifiers": kinds}
 
 

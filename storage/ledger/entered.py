@@ -26,11 +26,12 @@ def enter_people(ask: Ask, run: str, people: People) -> None:
 def select_people(ask: Ask, run: str) -> People:
     """The people of a run; their number is not read."""
     parts: dict[str, dict[int, bytes]] = {}
-    repeated = set()
+    repeated: set[str] = set()
     for name, often, part in ask("select kind, repeated, persons from people where run = $1", run):
         number, kind = _NAME.fullmatch(name).groups()  # type: ignore[union-attr] # it fits all
         parts.setdefault(kind, {})[int(number or 1)] = part
-        repeated |= {kind} if often else set()
+        if often:
+            repeated.add(kind)
     digests = {kind: b"".join(of[at] for at in sorted(of)) for kind, of in parts.items()}
     return People(0, digests, frozenset(repeated))
 

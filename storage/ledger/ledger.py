@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from anon_core.errors import AnonymityError
 from crowdcover.storage.ledger.digests import People, match_people, read_people
-from crowdcover.storage.ledger.entered import enter_people
+from crowdcover.storage.ledger.entered import enter_people, select_people
 from crowdcover.storage.ledger.meeting import (
     cut_parts,
     may_meet,
@@ -192,7 +192,7 @@ class Ledger:
             }
             source = self._source(run.source_sha256)
             overlaps = [
-                _compute_overlap(other, rows, source, people, select_people_of(ask, [other])[other])
+                _compute_overlap(other, rows, source, people, select_people(ask, other))
                 for other, rows in new.items()
             ]
             if shares := [overlap for overlap in overlaps if overlap.shares]:
