@@ -164,9 +164,11 @@ class Parser(argparse.ArgumentParser):
         if typed is None:
             typed = re.search(r"unrecognized arguments: (--[\w-]+)", message)
             known = sorted(_list_long_options(self)) if typed else []
-            if typed and typed[1] in known:
-                super().error(f"{message}; it is an option of some commands, behind their names")
-        super().error(message + (did_you_mean(typed[1], known) if typed else ""))
+        if typed and typed[1] in known:
+            message += "; it is no option here: some commands take it, after their names"
+        elif typed:
+            message += did_you_mean(typed[1], known)
+        super().error(message)
 
 
 def _list_long_options(of: argparse.ArgumentParser) -> set[str]:

@@ -772,7 +772,7 @@ def test_an_option_in_another_place_is_not_offered_as_itself(capsys, arguments):
     with pytest.raises(SystemExit):
         cli.build_parser().parse_args(arguments)
     printed = capsys.readouterr().err
-    assert "option of some commands" in printed
+    assert "some commands take it, after their names" in printed
     assert "did you mean" not in printed
 
 
