@@ -45,6 +45,12 @@ class SortedRecords(NamedTuple):
         shape = (int(self.kinds[-1]) + 1, len(groups))
         return coo_array((np.ones(len(rows)), (rows, column)), shape=shape).tocsc()
 
+    def share_costs(self, groups: GroupLists, costs: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Price records by a partition: members share what their group costs, float64 (kinds,)."""
+        sizes = [len(group) for group in groups]
+        shares = np.bincount(self.kinds[np.concatenate(groups)], np.repeat(costs / sizes, sizes))
+        return shares / self.counts
+
     def groups(self, chosen: GroupLists) -> GroupLists:
         """Groups of the same kinds as those chosen, each record in one."""
         # Next record of each kind. A partition has as many members of a kind as there are records,
@@ -85,10 +91,17 @@ class GroupSearch:
         self._left = np.array([budget])
         self._spent = 0
 
-    def better(self, dual: NDArray[np.float64]) -> Costed | None:
-        """Some groups of negative reduced cost; none if there are none; None beyond the budget."""
-        if self._spent > _DEAR and (likely := self._likely(dual))[0]:
-            return likely
+    def better(self, dual: NDArray[np.float64], smooth: NDArray[np.float64]) -> Costed | None:
+        """Some groups of negative reduced cost; none if there are none; None beyond the budget.
+
+        Where a search is dear, groups come first that are likely by the smoothed duals.
+        """
+        if self._spent > _DEAR:
+            groups, costs = self._likely(smooth)
+            prices = [dual[self.part.kinds[group]].sum() for group in groups]
+            good = np.flatnonzero(costs / WHOLE_CELL_LOSS - prices < -TOLERANCE)
+            if len(good):
+                return [groups[i] for i in good], costs[good]
         before = int(self._left[0])
         found = self.below(dual, -TOLERANCE, _AT_ONCE)
         self._spent = before - int(self._left[0])

@@ -122,6 +122,8 @@ def _price_groups(search: GroupSearch, known: GroupLists) -> Priced:
 
     part, value = search.part, np.inf
     groups, costs = list(known), group_losses(part.table, part.loss, known) / WHOLE_CELL_LOSS
+    # The program's own duals leap to and fro while its optimum stays: the mean of the last does not.
+    smooth = part.share_costs(known, costs)
     while True:
         columns = part.columns(groups)
         program = linprog(
@@ -130,7 +132,8 @@ def _price_groups(search: GroupSearch, known: GroupLists) -> Priced:
             options={"presolve": False},  # it takes longer than it saves
         )
         dual, bound = np.asarray(program.eqlin.marginals), float(program.fun or 0.0)
-        more = search.better(dual)
+        smooth = (smooth + dual) / 2
+        more = search.better(dual, smooth)
         reduced = costs - columns.T @ dual
         # The known partition stays, so that the program always has a solution.
         reduced[: len(known)] = -np.inf

@@ -108,11 +108,12 @@ def likely_groups(k, dual, limit, cells, found, length, cost):
     """
     n, longest, number = len(k), found.shape[1], 0
     more, by_attribute = np.empty(n, dtype=np.int64), np.empty(cells.codes.T.shape, dtype=np.int64)
+    by_level = np.empty(cells.offsets[-1], dtype=np.int64)
     for root in range(n):
         _reset_row(root, 0, cells)
         more[:], by_attribute[:] = 0, 0
         for a in range(len(by_attribute)):
-            _price_attribute(a, cells, by_attribute[a], more)
+            _price_attribute(a, cells, by_level, by_attribute[a], more)
         found[number, 0] = root
         total, duals, need, below = np.int64(0), dual[root], k[root], limit
         joined = np.zeros(n, dtype=np.bool_)
@@ -130,7 +131,7 @@ def likely_groups(k, dual, limit, cells, found, length, cost):
                 q = cells.codes[place, a]
                 if not cells.member[0, cells.offsets[a] + q]:
                     widen_cell(a, q, 0, cells)
-                    _price_attribute(a, cells, by_attribute[a], more)
+                    _price_attribute(a, cells, by_level, by_attribute[a], more)
             joined[place] = True
             found[number, size - 1] = place
             if need <= size < 2 * need and best < below:
@@ -141,10 +142,12 @@ def likely_groups(k, dual, limit, cells, found, length, cost):
 
 
 @kernel
-def _price_attribute(a, cells, now, more):  # now, more (n,)
+def _price_attribute(a, cells, by_level, now, more):  # by_level (levels,); now, more (n,)
     """Let `now` be what row 0 loses more by each record in attribute a; `more` follows."""
+    for q in range(cells.offsets[a + 1] - cells.offsets[a]):  # few, of many records
+        by_level[q] = compute_level_increase(a, q, 0, cells)
     for v in range(len(now)):
-        increase = compute_level_increase(a, cells.codes[v, a], 0, cells)
+        increase = by_level[cells.codes[v, a]]
         more[v] += increase - now[v]
         now[v] = increase
 
