@@ -7,7 +7,7 @@ import functools
 import inspect
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
@@ -52,7 +52,7 @@ def stage(run_name: str) -> Callable[[Callable[_Params, _Result]], Callable[_Par
                 _show_stage(named(*args, **kwargs)),
                 trace_stage(name, run.path.name),
                 keep_failures(run.path, name),
-                tell_of_work(name, _SILENCE, partial(log_line, passing=True)),
+                tell_at_work(name),
             ):
                 made = work(*args, **kwargs)
             give_back_memory()
@@ -80,6 +80,11 @@ def _show_stage(name: str) -> Iterator[None]:
             yield
     finally:
         _STAGE.reset(token)
+
+
+def tell_at_work(name: str) -> AbstractContextManager[None]:
+    """Let the log say every few seconds that the work inside goes on, unless it says more."""
+    return tell_of_work(name, _SILENCE, partial(log_line, passing=True))
 
 
 def log_line(message: str, *, passing: bool = False) -> None:

@@ -29,7 +29,7 @@ from crowdcover.storage.vault.refusals import FolderError
 from crowdcover.storage.vault.release_owner import claim_folder, refuse_foreign
 from crowdcover.storage.vault.run import Release, Run
 from crowdcover.tasks.orchestration.gates import pass_gate, refusals_shown, write_verdicts_page
-from crowdcover.tasks.orchestration.stage import log_line, stage
+from crowdcover.tasks.orchestration.stage import log_line, stage, tell_at_work
 from crowdcover.tasks.stages.check import CheckedRelease
 from crowdcover.tasks.stages.manifest import (
     Destination,
@@ -83,7 +83,8 @@ def beside_others(run: Run, checked: CheckedRelease, to: Destination) -> dict[st
 
     Refused: other releases where the plan does not allow them, and crowds that fall below k.
     """
-    with pass_gate(run, "beside") as remarks:
+    # No stage, but with many people it takes as long as one.
+    with pass_gate(run, "beside") as remarks, tell_at_work("compare with other releases"):
         _, section = _beside_others(run, checked, to, to.ledger.people(run))
         remarks += [describe_crowd_counts(left) for left in section.values()]
     return section
