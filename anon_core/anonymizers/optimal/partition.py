@@ -122,7 +122,7 @@ def _price_groups(search: GroupSearch, known: GroupLists) -> Priced:
 
     part, value = search.part, np.inf
     groups, costs = list(known), group_losses(part.table, part.loss, known) / WHOLE_CELL_LOSS
-    # The program's own duals leap to and fro while its optimum stays: the mean of the last does not.
+    # While its optimum stays, the program's duals leap to and fro; the mean of the last does not.
     smooth = part.share_costs(known, costs)
     while True:
         columns = part.columns(groups)

@@ -144,10 +144,13 @@ def likely_groups(k, dual, limit, cells, found, length, cost):
 @kernel
 def _price_attribute(a, cells, by_level, now, more):  # by_level (levels,); now, more (n,)
     """Let `now` be what row 0 loses more by each record in attribute a; `more` follows."""
-    for q in range(cells.offsets[a + 1] - cells.offsets[a]):  # few, of many records
+    levels = cells.offsets[a + 1] - cells.offsets[a]
+    few = levels <= len(now)  # the table of which these records are a part may have many
+    for q in range(levels if few else 0):
         by_level[q] = compute_level_increase(a, q, 0, cells)
     for v in range(len(now)):
-        increase = by_level[cells.codes[v, a]]
+        q = cells.codes[v, a]
+        increase = by_level[q] if few else compute_level_increase(a, q, 0, cells)
         more[v] += increase - now[v]
         now[v] = increase
 
