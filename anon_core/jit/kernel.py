@@ -6,13 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache, wraps
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numba
 from numba import njit
 
 from anon_core.build import hash_packages
 
+_One = TypeVar("_One")
+_Other = TypeVar("_Other")
 PIECES = 8  # per thread: pieces differ in work, and a thread that is done takes the next one
 
 
@@ -95,6 +97,23 @@ def spread_work(work: Callable[..., Any], count: int, *arguments: Any) -> None:
         # Other callers may keep the pool busy: a helper that has not started is not waited for.
         for helper in [helper for helper in helpers if not helper.cancel()]:
             helper.result()
+
+
+def call_both(one: Callable[[], _One], other: Callable[[], _Other]) -> tuple[_One, _Other]:
+    """Return what two independent calls return; side by side if numba has two threads.
+
+    For steps of one thread each that leave the interpreter to others: sorting, kernels, reading.
+    """
+    if numba.get_num_threads() <= 1:
+        return one(), other()
+    helper = _build_pool().submit(other)
+    try:
+        first = one()
+    except BaseException:
+        helper.cancel()
+        raise
+    # Other callers may keep the pool busy: a helper that has not started is not waited for.
+    return first, other() if helper.cancel() else helper.result()
 
 
 def _run_pieces(

@@ -1,12 +1,14 @@
 """From released rows, laid beside the records that they show, to all numbers of an audit."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from anon_core.jit.kernel import call_both
 from anon_core.measures.table.attackers.attacks import tightest_rows
 from anon_core.measures.table.attackers.law import Law
 from anon_core.measures.table.attackers.membership import attack_membership
@@ -215,17 +217,21 @@ def _measure_attacks(
     Masked cells are refined by the law, or else by what is possible at all.
     """
     records, cells, seat = laid.records, laid.cells, laid.seat
+    tightest = tightest_rows(cells, classes)
+
+    def judge_law() -> Law | None:
+        # The law has its own finding: it is judged even where some rows do not fit.
+        if stated_law is None or not laid.paired:
+            return None
+        keys = laid.rows[KEY]
+        return law.judge_stated_law(stated_law, keys, records, cells, classes, tightest, seat)
+
     # Without a perfect matching no row is matchable, whatever the vault claims.
     home = seat if matched else None
-    components = components_of(cells, classes, home)
+    components, stated = call_both(partial(components_of, cells, classes, home), judge_law)
     counts = crowds(
         records.codes, records.k, cells, home, classes, components, records.person
     )  # fmt: skip
-    tightest, stated = tightest_rows(cells, classes), None
-    # The law has its own finding: it is judged even where some rows do not fit.
-    if stated_law is not None and laid.paired:
-        keys = laid.rows[KEY]
-        stated = law.judge_stated_law(stated_law, keys, records, cells, classes, tightest, seat)
     if not matched:
         return counts, stated, {}, None
     refined = (

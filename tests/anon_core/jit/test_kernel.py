@@ -78,3 +78,38 @@ def test_helpers_spread_no_further():
 def test_the_count_names_arguments_of_the_kernel():
     with pytest.raises(ValueError, match="rows"):
         parallel_kernel(lambda rows: len(rows))(lambda begin, end, counts: None)
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_two_calls_run_side_by_side():
+    met = threading.Barrier(2, timeout=20)
+
+    def meet(result):
+        return met.wait() + 1 and result
+
+    assert kernel.call_both(lambda: meet("one"), lambda: meet("other")) == ("one", "other")
+
+
+def test_one_thread_calls_one_after_the_other(monkeypatch):
+    monkeypatch.setattr(numba, "get_num_threads", lambda: 1)
+    caller, began = threading.get_ident(), []
+
+    def note(result):
+        assert threading.get_ident() == caller
+        began.append(result)
+        return result
+
+    assert kernel.call_both(lambda: note(1), lambda: note(2)) == (1, 2)
+    assert began == [1, 2]
+
+
+@pytest.mark.usefixtures("two_threads")
+@pytest.mark.parametrize("place", [0, 1])
+def test_an_error_of_either_call_reaches_the_caller(place):
+    def fail():
+        raise MemoryError
+
+    calls = [lambda: 1, lambda: 1]
+    calls[place] = fail
+    with pytest.raises(MemoryError):
+        kernel.call_both(*calls)
