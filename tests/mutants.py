@@ -389,8 +389,15 @@ MUTANTS = (
     Mutant(
         "ledger: of many people only the first count",
         "storage/ledger/entered.py",
-        'b"".join(of[at] for at in sorted(of))',
-        "of[1]",
+        'b"".join(parts[at] for at in sorted(parts))',
+        "parts[1]",
+        "tests/storage/ledger/test_ledger.py",
+    ),
+    Mutant(
+        "ledger: builds that know no parts go on",
+        "storage/ledger/entered.py",
+        'SCHEMA, SCHEMA_WITH_PARTS = "1", "2"',
+        'SCHEMA, SCHEMA_WITH_PARTS = "1", "1"',
         "tests/storage/ledger/test_ledger.py",
     ),
     Mutant(

@@ -14,7 +14,14 @@ from typing import Any, TypeVar
 
 from anon_core.errors import AnonymityError
 from crowdcover.storage.ledger.digests import People, match_people, read_people
-from crowdcover.storage.ledger.entered import enter_people, select_people
+from crowdcover.storage.ledger.entered import (
+    SCHEMA,
+    SCHEMA_WITH_PARTS,
+    Entries,
+    enter_people,
+    list_entries,
+    select_people,
+)
 from crowdcover.storage.ledger.meeting import (
     cut_parts,
     may_meet,
@@ -24,7 +31,7 @@ from crowdcover.storage.ledger.meeting import (
 )
 from crowdcover.storage.ledger.taken_in import TABLE, forget_reading, list_changed_runs, note_run
 from crowdcover.storage.ledger.transaction import Ask, open_ledger_transaction
-from crowdcover.storage.places.outages import ask_again
+from crowdcover.storage.places.outages import ask_again, is_locked
 from crowdcover.storage.source.answers import OF_LEDGER, kind_of, what_to_do
 from crowdcover.storage.source.values import FOREIGN_ERRORS
 from crowdcover.storage.vault import secret_streams
@@ -33,7 +40,6 @@ from crowdcover.storage.vault.files import read_secret, write_private_once
 from crowdcover.storage.vault.run import Run
 from crowdcover.storage.vault.vault import LEDGER, LEDGER_KEY, Vault
 
-_SCHEMA = "1"
 TABLES = (
     "create table if not exists about (name text primary key, value text not null)",
     "create table if not exists releases (run text, folder text, name text, version text, "
@@ -119,7 +125,8 @@ class Ledger:
         for release in run.ever_visible():
             folder, version = str(release.folder.parent), release.folder.name
             if folder not in known:
-                self._enter(ask, run, (folder, version), self.people(run), published=True)
+                people = list_entries(self.people(run))
+                self._enter(ask, run, (folder, version), people, published=True)
             # Visible but not confirmed: the process was killed before `confirm`.
             elif not known[folder]:
                 ask(
@@ -160,7 +167,7 @@ class Ledger:
         seal = "" if run is None else run.seal
         released = self._transact(lambda ask: select_other_releases(ask, seal, self.kin))
         source = self._source(source_sha256)
-        if people is None:
+        if people is None or not released:
             return [_compute_overlap(*each, source, None, None) for each in released.items()]
         overlaps: list[Overlap] = []
         words = sort_words(people)
@@ -181,6 +188,7 @@ class Ledger:
         New are those of other runs than `seen`. If there are any, nothing was entered: the look
         and the entry are one transaction.
         """
+        entries = list_entries(people)
 
         def enter(ask: Ask) -> list[Overlap]:
             # `seen` was compared without the lock; under it only what came since is compared.
@@ -197,7 +205,7 @@ class Ledger:
             ]
             if shares := [overlap for overlap in overlaps if overlap.shares]:
                 return shares
-            self._enter(ask, run, (folder, version), people, published=False)
+            self._enter(ask, run, (folder, version), entries, published=False)
             return []
 
         return self._transact(enter)
@@ -246,7 +254,7 @@ class Ledger:
         return self.remade(run, self.key)
 
     def _enter(
-        self, ask: Ask, run: Run, place: tuple[str, str], people: People, *, published: bool
+        self, ask: Ask, run: Run, place: tuple[str, str], people: Entries, *, published: bool
     ) -> None:
         folder, version = place
         seal, name = run.seal, folder.rpartition("/")[2]
@@ -291,6 +299,8 @@ class Ledger:
             remedy = (
                 what_to_do(error, OF_LEDGER)
                 if self.uri
+                else "another process is at work with it; run again when it has ended"
+                if is_locked(error)
                 else "if it is damaged, move it away: it is built anew from the runs"
             )
             refusal = (
@@ -306,9 +316,9 @@ class Ledger:
             ask(table)
         about: dict[str, str] = dict(ask("select name, value from about"))
         if not about:
-            for entry in (("schema", _SCHEMA), ("key", self.key_print)):
+            for entry in (("schema", SCHEMA), ("key", self.key_print)):
                 ask("insert into about values ($1, $2)", *entry)
-        elif about.get("schema") != _SCHEMA:
+        elif about.get("schema") not in (SCHEMA, SCHEMA_WITH_PARTS):
             raise LedgerError(
                 "the ledger was written by another version of crowdcover; use that version"
             )

@@ -50,7 +50,9 @@ def cut_parts(records: Mapping[str, int]) -> list[list[str]]:
 
 def sort_words(people: People) -> NDArray[np.uint64]:
     """The first half of each digest of some people, of all kinds, in order."""
-    return np.sort(_join_words([people]))
+    words = _join_words([people])
+    words.sort()
+    return words
 
 
 def may_meet(words: NDArray[np.uint64], others: Iterable[People]) -> bool:
@@ -61,5 +63,8 @@ def may_meet(words: NDArray[np.uint64], others: Iterable[People]) -> bool:
 
 
 def _join_words(of: Iterable[People]) -> NDArray[np.uint64]:
-    halves = [np.frombuffer(one.digests[kind], "<u8")[::2] for one in of for kind in one.digests]
+    # Copied: a view would keep the digests.
+    halves = [
+        np.frombuffer(one.digests[kind], "<u8")[::2].copy() for one in of for kind in one.digests
+    ]
     return np.concatenate([_NOTHING, *halves])

@@ -109,7 +109,7 @@ def is_outage(error: BaseException) -> bool:
     names = {each.__name__ for each in type(error).__mro__}
     package = type(error).__module__.partition(".")[0].lstrip("_")
     if package in ("sqlite3", "duckdb") or names & _CERTIFICATES:
-        return False
+        return is_locked(error)
     if isinstance(number := _find_number(error), int):
         return number in _MSSQL_NUMBERS
     if state := str(getattr(error, "sqlstate", None) or ""):
@@ -118,6 +118,11 @@ def is_outage(error: BaseException) -> bool:
         return True
     text = str(error).lower()
     return any(phrase in text for phrase in _PHRASES)
+
+
+def is_locked(error: BaseException) -> bool:
+    """Whether another process holds a file of SQLite, and longer than its driver waits."""
+    return getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
 
 
 def _find_number(error: BaseException) -> Any:

@@ -6,6 +6,7 @@ import stat
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 
 import polars as pl
 import pytest
@@ -26,6 +27,7 @@ from crowdcover.storage.vault import secret_streams
 from crowdcover.storage.vault.files import file_sha256
 from crowdcover.storage.vault.refusals import FolderError
 from crowdcover.storage.vault.run import Release
+from crowdcover.storage.vault.secret_streams import DIGEST_BYTES
 from crowdcover.storage.vault.vault import Vault
 
 MARK = "zq7"
@@ -357,7 +359,8 @@ def test_a_ledger_that_is_held_by_somebody_else(ledger, monkeypatch):
         ):
             with pytest.raises(
                 LedgerError,
-                match=r"ledger.sqlite does not answer \(OperationalError\), and nothing",
+                match=r"ledger.sqlite does not answer \(OperationalError\), and nothing .*; "
+                "another process is at work with it",
             ):
                 work()
     assert entries(ledger) == []
@@ -381,9 +384,40 @@ def test_a_damaged_ledger_is_refused_and_can_be_built_anew(ledger, tmp_path):
 def test_a_ledger_of_another_version(ledger):
     ledger.mend()
     with closing(sqlite3.connect(ledger.vault.path / "ledger.sqlite")) as connection, connection:
-        connection.execute("update about set value = '2' where name = 'schema'")
+        connection.execute("update about set value = '3' where name = 'schema'")
     with pytest.raises(LedgerError, match="another version of crowdcover"):
         ledger.mend()
+
+
+def test_builds_that_know_no_parts_refuse_a_ledger_that_has_some(ledger, tmp_path):
+    """They would compare with the first part only, and take all others for new people."""
+    run = run_of(ledger, PLAN, SOURCE, ["a", "b", "c"])
+    ledger.mend()
+    schema = "select value from about where name = 'schema'"
+    assert ledger._transact(lambda ask: ask(schema)) == [("1",)]
+    release(ledger, run, tmp_path / "first" / "v1")
+    cut = entered.MOST_BYTES < 3 * DIGEST_BYTES
+    assert ledger._transact(lambda ask: ask(schema)) == [("2" if cut else "1",)]
+    assert ledger.knows(run)
+
+
+def test_no_answer_of_the_database_is_longer_than_a_value(ledger, tmp_path, monkeypatch):
+    """A driver may read no more at once than it takes as one value."""
+    run = run_of(ledger, PLAN, SOURCE, ["a", "b", "c"])
+    release(ledger, run, tmp_path / "first" / "v1")
+    longest = []
+
+    def ask(ask, *asked):
+        rows = ask(*asked)
+        cells = [cell for row in rows for cell in row if isinstance(cell, bytes)]
+        longest.append(sum(map(len, cells)))
+        return rows
+
+    found = ledger._transact(lambda real: entered.select_people(partial(ask, real), run.seal))
+    assert found.digests == {
+        kind: ledger.people(run).sort_digests(kind) for kind in ledger.people(run).digests
+    }
+    assert 0 < max(longest) <= entered.MOST_BYTES
 
 
 def test_a_refusal_within_passes_and_nothing_is_entered(ledger):

@@ -48,6 +48,8 @@ def answered(status):
 
 
 OUTAGES = [
+    driver_error("OperationalError", module="sqlite3", sqlite_errorname="SQLITE_BUSY"),
+    driver_error("OperationalError", module="sqlite3", sqlite_errorname="SQLITE_BUSY_SNAPSHOT"),
     ConnectionRefusedError(),
     TimeoutError(),
     driver_error("OperationalError", sqlstate="57P01"),
@@ -69,6 +71,7 @@ OUTAGES = [
     driver_error("SubmitException", "sbatch: error: Unable to contact slurm controller"),
 ]
 REFUSALS = [
+    driver_error("OperationalError", module="sqlite3", sqlite_errorname="SQLITE_FULL"),
     ValueError("connection"),
     InputError("the database did not answer: connection refused"),
     PermissionError(),
