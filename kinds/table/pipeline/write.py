@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -229,15 +230,18 @@ def list_carried_columns(plan: TablePlan) -> list[str]:
 
 def write_masked_rows(rows: MaskedRows, folder: Path) -> None:
     """Write the rows in each format, and for the vault as text with typed columns."""
-    number = len(rows.keys)
+    number, stopped = len(rows.keys), Event()
+    batches = (rows.cut_text(at) for at in cut_evenly(number) if not stopped.is_set())
     with ThreadPoolExecutor(1) as pool:
         # Packing takes a thread as long as all else here does.
-        csv = pool.submit(
-            write_csv_of_batches, map(rows.cut_text, cut_evenly(number)), folder / CSV
-        )
-        write_parquet_of_batches(rows.cut_text, number, folder / CELLS)
-        write_parquet_of_batches(rows.cut_native, number, folder / PARQUET)
-        csv.result()
+        csv = pool.submit(write_csv_of_batches, batches, folder / CSV)
+        try:
+            write_parquet_of_batches(rows.cut_text, number, folder / CELLS)
+            write_parquet_of_batches(rows.cut_native, number, folder / PARQUET)
+            csv.result()
+        except BaseException:
+            stopped.set()  # else whoever stops a run would wait until all is packed
+            raise
 
 
 def write_matching(rows: MaskedRows, source_row: NDArray[np.int64], folder: Path) -> None:
