@@ -183,7 +183,7 @@ def _compute_memory_need(plan: ReleasePlan, data: Any) -> int:
         if plan.compute.engine == "dask":
             # As the engine counts: this process and the workers that it starts itself.
             own = 0 if plan.compute.scheduler else plan.compute.workers
-            need = (1 + own) * load_dask_module(anonymizer).memory(anonymizer, data)
+            need = load_dask_module(anonymizer).memory(anonymizer, data, workers=own)
         else:
             need = local.compute_memory(anonymizer, data)
         local.check_memory(need, data, allowed)

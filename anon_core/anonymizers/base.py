@@ -143,8 +143,11 @@ class Threaded(Protocol):
 class Farmed(Protocol):
     """A module that spreads an anonymizer's work over a farm: what `engines["dask"]` names."""
 
-    def memory(self, anonymizer: Any, data: Any) -> int:
-        """Bytes that the process that asks, or a worker, holds at most beyond its input."""
+    def memory(self, anonymizer: Any, data: Any, *, workers: int) -> int:
+        """Bytes beyond the input that are held at most by the process that asks and its workers.
+
+        `workers`: processes that it starts itself, which share its threads; 0: others do the work.
+        """
         ...
 
     def anonymize(

@@ -99,7 +99,7 @@ def run(
     spread = load_dask_module(anonymizer)
     anonymizer.admit(data)
     with threads_set(threads) as all_threads:
-        check_memory((1 + own) * spread.memory(anonymizer, data), data, memory)
+        check_memory(spread.memory(anonymizer, data, workers=own), data, memory)
         with connect_client(scheduler, own, max(1, all_threads // max(1, own))) as client:
             farm = DaskFarm(client)
             return spread.anonymize(

@@ -29,13 +29,13 @@ SEARCH_TASKS = 128  # tasks of an iteration: enough for as many threads, each wo
 _Lists = tuple[NDArray[np.int32], NDArray[np.int32]]  # vertices and costs
 
 
-def memory(anonymizer: Adaptive, data: BinaryTable) -> int:
-    """Return the bytes that this process, or a worker, holds at most beyond its input.
+def memory(anonymizer: Adaptive, data: BinaryTable, *, workers: int) -> int:
+    """Return the bytes that this process and its workers hold at most; see `Farmed.memory`.
 
     This process holds all that `Adaptive.memory` states but the costs. A worker holds the graph,
     its tree, counts, costs and the lists at work.
     """
-    return anonymizer.memory(data) + farm_memory(data)
+    return (1 + workers) * (anonymizer.memory(data) + farm_memory(data))
 
 
 def anonymize(

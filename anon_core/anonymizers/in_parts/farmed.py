@@ -19,17 +19,20 @@ from anon_core.steps import Observer, State
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 
-def memory(method: Any, data: BinaryTable) -> int:
-    """Return the bytes that this process, or a worker, holds at most beyond its input."""
+def memory(method: Any, data: BinaryTable, *, workers: int) -> int:
+    """Return the bytes that this process and its workers hold at most; see `Farmed.memory`.
+
+    All parts lie here, also on their way. A thread of a worker holds a part.
+    """
     cut = Cut.of(data, None, method.records_of_part)
     if len(cut.places) == 1:
         return max(memory_of_parts(method, cut))
     sent = 5 * len(data.codebook.attributes) + 24
     travelling = in_flight(data.records * (sent + sum(list_row_bytes(method, cut))))
-    at_once = min(numba.get_num_threads(), len(cut.places))  # of one worker, at most
-    return max(
-        memory_of_whole(method, cut) + travelling, at_once * max(memory_of_parts(method, cut))
-    )
+    threads = max(numba.get_num_threads(), workers) if workers else 0  # of all workers
+    at_once = min(threads, len(cut.places))
+    here = memory_of_whole(method, cut) + travelling
+    return here + at_once * max(memory_of_parts(method, cut))
 
 
 class PartChunk:

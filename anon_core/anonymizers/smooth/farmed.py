@@ -19,8 +19,8 @@ from anon_core.spread import Chunk, Farm, Ground, TaskResult, in_flight
 from anon_core.steps import Observer, State
 
 
-def memory(anonymizer: Smooth, data: SparseMatrix) -> int:
-    """Return the bytes that this process, or a worker, holds at most beyond its input.
+def memory(anonymizer: Smooth, data: SparseMatrix, *, workers: int) -> int:
+    """Return the bytes that this process and its workers hold at most; see `Farmed.memory`.
 
     This process holds the blocks of a pass, or what is known of all neighbours, as they are,
     packed, and on their way through the scheduler, which may run here. Each thread of a worker
@@ -29,7 +29,8 @@ def memory(anonymizer: Smooth, data: SparseMatrix) -> int:
     of_record = max(4 * NEAREST + 24, BYTES_OF_SEARCH)
     travelling = in_flight(4 * data.entries + of_record * data.records)
     at_once = min(numba.get_num_threads(), -(-data.records // anonymizer.block))
-    return anonymizer.memory(data) + at_once * anonymizer.memory_of_block(data) + travelling
+    each = anonymizer.memory(data) + at_once * anonymizer.memory_of_block(data) + travelling
+    return (1 + workers) * each
 
 
 def anonymize(

@@ -8,6 +8,7 @@ from anon_core.anonymizers import Freeform
 from anon_core.anonymizers.in_parts import farmed
 from anon_core.engines import farm as dask
 from anon_core.engines import local
+from anon_core.engines.local import threads_set
 from anon_core.steps import Observer
 from tests.observers import Seen
 from tests.support.farms import Cluster, kill, spawned
@@ -89,4 +90,12 @@ def test_stated_memory_is_an_upper_bound(cluster):
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
-        assert peak <= farmed.memory(maker, table)
+        assert peak <= farmed.memory(maker, table, workers=0)
+
+
+def test_a_worker_needs_room_for_its_parts_only():
+    table = big_table(6000, 60, 7)
+    with threads_set(1):
+        here, one, two = (farmed.memory(MAKER, table, workers=number) for number in (0, 1, 2))
+    assert here < one < two < 2 * here
+    assert two - one == one - here  # a thread each
