@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 
 from crowdcover.kinds.table.pipeline.people import rebuild_people
+from crowdcover.storage.ledger import entered
 from crowdcover.storage.ledger.ledger import Ledger, LedgerError
 from crowdcover.storage.vault.refusals import SecondReleaseError
 from crowdcover.storage.vault.vault import Vault
@@ -49,6 +50,19 @@ def test_a_release_and_a_refused_second_one(uri, tmp_path):
         ("v1", 1),
         ("v2", 1),
     ]
+
+
+@pytest.mark.long
+def test_an_entry_of_many_values_is_read_as_one(uri, tmp_path, monkeypatch):
+    monkeypatch.setattr(entered, "MOST_BYTES", 32)  # two people
+    order = order_of(tmp_path, publish=of_plan(uri))
+    order.release()
+    assert query(uri, "select value from about where name = 'schema'") == [("2",)]
+    kinds = query(uri, "select kind from people where kind like '%record'")
+    assert len(kinds) == 45
+    order.write_source(aged(people()))
+    with pytest.raises(SecondReleaseError, match="90 people of this source were released already"):
+        order.release()
 
 
 @pytest.mark.slow
