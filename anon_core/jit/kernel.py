@@ -15,6 +15,7 @@ from anon_core.build import hash_packages
 
 _One = TypeVar("_One")
 _Other = TypeVar("_Other")
+MOST_BESIDE = 2**22  # some 50 bytes an item of two steps: 200 MiB
 PIECES = 8  # per thread: pieces differ in work, and a thread that is done takes the next one
 
 
@@ -99,12 +100,15 @@ def spread_work(work: Callable[..., Any], count: int, *arguments: Any) -> None:
             helper.result()
 
 
-def call_both(one: Callable[[], _One], other: Callable[[], _Other]) -> tuple[_One, _Other]:
+def call_both(
+    one: Callable[[], _One], other: Callable[[], _Other], items: int
+) -> tuple[_One, _Other]:
     """Return what two independent calls return; side by side if numba has two threads.
 
     For steps of one thread each that leave the interpreter to others: sorting, kernels, reading.
+    `items`: of what each step holds bytes; of more than `MOST_BESIDE` both would hold too many.
     """
-    if numba.get_num_threads() <= 1:
+    if numba.get_num_threads() <= 1 or items > MOST_BESIDE:
         return one(), other()
     helper = _build_pool().submit(other)
     try:

@@ -228,7 +228,8 @@ def _measure_attacks(
 
     # Without a perfect matching no row is matchable, whatever the vault claims.
     home = seat if matched else None
-    components, stated = call_both(partial(components_of, cells, classes, home), judge_law)
+    find = partial(components_of, cells, classes, home)
+    components, stated = call_both(find, judge_law, records.number)
     counts = crowds(
         records.codes, records.k, cells, home, classes, components, records.person
     )  # fmt: skip

@@ -87,11 +87,12 @@ def test_two_calls_run_side_by_side():
     def meet(result):
         return met.wait() + 1 and result
 
-    assert kernel.call_both(lambda: meet("one"), lambda: meet("other")) == ("one", "other")
+    assert kernel.call_both(lambda: meet("one"), lambda: meet("other"), 2) == ("one", "other")
 
 
-def test_one_thread_calls_one_after_the_other(monkeypatch):
-    monkeypatch.setattr(numba, "get_num_threads", lambda: 1)
+@pytest.mark.parametrize(("threads", "items"), [(1, 2), (2, kernel.MOST_BESIDE + 1)])
+def test_one_thread_or_many_items_are_called_one_after_the_other(monkeypatch, threads, items):
+    monkeypatch.setattr(numba, "get_num_threads", lambda: threads)
     caller, began = threading.get_ident(), []
 
     def note(result):
@@ -99,7 +100,7 @@ def test_one_thread_calls_one_after_the_other(monkeypatch):
         began.append(result)
         return result
 
-    assert kernel.call_both(lambda: note(1), lambda: note(2)) == (1, 2)
+    assert kernel.call_both(lambda: note(1), lambda: note(2), items) == (1, 2)
     assert began == [1, 2]
 
 
@@ -112,4 +113,4 @@ def test_an_error_of_either_call_reaches_the_caller(place):
     calls = [lambda: 1, lambda: 1]
     calls[place] = fail
     with pytest.raises(MemoryError):
-        kernel.call_both(*calls)
+        kernel.call_both(*calls, 2)

@@ -97,7 +97,7 @@ def partial_linkage(released: ReleasedCells, classes: Classes) -> dict[int, NDAr
         chance = np.zeros(classes.level.shape[1])
         counts = [partial(count_rows_by_known, released, classes, known) for known in subsets]
         for one, other in zip(counts[::2], counts[1::2], strict=False):
-            for rows in call_both(one, other):  # each numbers all classes anew
+            for rows in call_both(one, other, len(chance)):  # each numbers all classes anew
                 chance += 1 / rows
         if len(counts) % 2:
             chance += 1 / counts[-1]()
