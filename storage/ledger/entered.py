@@ -10,7 +10,8 @@ from crowdcover.storage.ledger.transaction import Ask
 # SQLite takes values of 10^9 bytes, PostgreSQL of 2^30, and its driver holds one several times.
 MOST_BYTES = 2**28
 SCHEMA, SCHEMA_WITH_PARTS = "1", "2"
-_FURTHER = "part {} of "  # before the kind of digests that go on; no kind begins so
+_PART = "part "
+_FURTHER = _PART + "{} of "  # before the kind of digests that go on; no kind begins so
 _NAME = re.compile(r"(?:part (\d+) of )?(.*)", re.DOTALL)
 
 
@@ -45,9 +46,9 @@ def enter_people(ask: Ask, run: str, entries: Entries) -> None:
     ask("delete from people where run = $1", run)
     for entry in entries.values:
         ask("insert into people values ($1, $2, $3, $4)", run, *entry)
-        if entry.name.startswith("part "):
-            # Builds that know no parts would take such people for others, and release them again.
-            ask("update about set value = $1 where name = 'schema'", SCHEMA_WITH_PARTS)
+    if any(entry.name.startswith(_PART) for entry in entries.values):
+        # Builds that know no parts would take such people for others, and release them again.
+        ask("update about set value = $1 where name = 'schema'", SCHEMA_WITH_PARTS)
 
 
 def select_people(ask: Ask, run: str) -> People:

@@ -401,7 +401,7 @@ def test_builds_that_know_no_parts_refuse_a_ledger_that_has_some(ledger, tmp_pat
     assert ledger.knows(run)
 
 
-def test_no_answer_of_the_database_is_longer_than_a_value(ledger, tmp_path, monkeypatch):
+def test_no_answer_of_the_database_is_longer_than_a_value(ledger, tmp_path):
     """A driver may read no more at once than it takes as one value."""
     run = run_of(ledger, PLAN, SOURCE, ["a", "b", "c"])
     release(ledger, run, tmp_path / "first" / "v1")
